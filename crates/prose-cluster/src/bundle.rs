@@ -24,12 +24,16 @@ use prose_vm::value::Value;
 use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
-/// The latest version of bundles that this version takes. A bundle has the first version that has all of it, so that older workers take what they know.
-pub(crate) const VERSION: i32 = FORKS;
+use crate::repository::Repository;
 
-/// The version of bundles of runs that start from nothing, and of those that are forks or have limits for when they are resumed.
+/// The latest version of bundles that this version takes. A bundle has the first version that has all of it, so that older workers take what they know.
+pub(crate) const VERSION: i32 = REPOSITORIES;
+
+/// The version of bundles of runs that start from nothing, of those that are forks or have limits for when they are resumed, and of those whose agents work
+/// in a repository.
 const FIRST: i32 = 1;
 const FORKS: i32 = 2;
+const REPOSITORIES: i32 = 3;
 
 /// The folder in a bundle with copies of fetched programs.
 const COPIES: &str = ".prose-imports";
@@ -111,6 +115,9 @@ pub struct Options {
     /// The span of a trace that the run was submitted in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traceparent: Option<SmolStr>,
+    /// The repository that agents work in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repository: Option<Repository>,
 }
 
 /// Why a run cannot be bundled, or a bundle cannot be run.
@@ -186,7 +193,8 @@ impl Bundle {
                 files.insert(format!("{COPIES}/{}", entry.file_name().to_string_lossy()), text);
             }
         }
-        Ok(Self { version: FIRST, program: program_name, files, options, fork: None, raised: None })
+        let version = if options.repository.is_some() { REPOSITORIES } else { FIRST };
+        Ok(Self { version, program: program_name, files, options, fork: None, raised: None })
     }
 
     /// The same program as a fork, with what it takes of the run that it leaves.
@@ -198,12 +206,12 @@ impl Bundle {
             replies: from.replies.clone(),
             by: from.by.clone(),
         };
-        Self { version: FORKS, fork: Some(Box::new(fork)), ..self }
+        Self { version: self.version.max(FORKS), fork: Some(Box::new(fork)), ..self }
     }
 
     /// The same with the limits that the leader of an epoch resumes the run with.
     pub(crate) fn resumed(self, epoch: i64, caps: Caps) -> Self {
-        Self { version: FORKS, raised: Some(Raised { epoch, caps }), ..self }
+        Self { version: self.version.max(FORKS), raised: Some(Raised { epoch, caps }), ..self }
     }
 
     /// Reads a bundle.
@@ -222,8 +230,9 @@ impl Bundle {
         serde_json::from_str(text).map_err(broken)
     }
 
-    /// Writes its files into an empty folder.
-    pub fn unpack(&self, root: &Path) -> Result<(), BundleError> {
+    /// Writes those of its files that a folder does not have. Returns their paths there.
+    pub fn unpack(&self, root: &Path) -> Result<Vec<String>, BundleError> {
+        let mut new = Vec::new();
         let script = self.options.script.as_ref().map(|text| (SCRIPT.to_owned(), text));
         for (name, text) in self.files.iter().map(|(name, text)| (name.clone(), text)).chain(script) {
             let is_inside = Path::new(&name).components().all(|part| matches!(part, Component::Normal(_)));
@@ -231,11 +240,15 @@ impl Bundle {
                 return Err(BundleError::Path(name));
             }
             let path = root.join(&name);
+            if path.symlink_metadata().is_ok() {
+                continue;
+            }
             let written = path.parent().map_or(Ok(()), fs::create_dir_all);
             let written = written.and_then(|()| fs::write(&path, text));
             written.map_err(|error| BundleError::Io(path, error))?;
+            new.push(name);
         }
-        Ok(())
+        Ok(new)
     }
 
     /// The request for the run, in the folder that it is unpacked in.

@@ -6,9 +6,11 @@
 //! that every command for runs works with them. The statements of the protocol are in [`prose_state::protocol`].
 
 mod bundle;
+mod checkout;
 mod connection;
 mod effects;
 mod error;
+mod harness;
 mod lead;
 mod metrics;
 mod mirror;
@@ -16,6 +18,7 @@ mod news;
 mod perform;
 mod priority;
 mod quota;
+mod repository;
 mod submit;
 mod worker;
 
@@ -24,5 +27,6 @@ pub use self::error::ClusterError;
 pub use self::mirror::{Mirror, Standing};
 pub use self::priority::{Priority, prioritize};
 pub use self::quota::{Period, Quota, QuotaUse, quotas, remove_quota, set_quota};
+pub use self::repository::Repository;
 pub use self::submit::{adopt, submit};
 pub use self::worker::{WorkerSettings, work};

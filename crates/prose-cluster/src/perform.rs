@@ -5,12 +5,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use prose_run::{Start, backend, secrets};
+use prose_run::secrets;
 use prose_vm::activity::{Activity, AnswerFuture, Approvals, PermissionAnswer, PermissionQuestion, Reporter};
 use prose_vm::budget::Accounts;
-use prose_vm::effect::{Failure, Outcome, Reply, Request, Usage};
+use prose_vm::effect::{Effect, Failure, Outcome, Reply, Request, Usage};
 use prose_vm::error::ErrorKind;
-use prose_vm::harness::Harness;
 use prose_vm::runner::perform_for_another;
 use prose_vm::secrets::Secrets;
 use smol_str::SmolStr;
@@ -18,8 +17,11 @@ use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio::sync::{OnceCell, oneshot};
 
 use crate::bundle::Bundle;
+use crate::checkout::Checkouts;
 use crate::effects::{Asked, Done};
+use crate::harness::{RunHarness, harness_in};
 use crate::news::News;
+use crate::repository::Clones;
 
 /// The keys of this machine, which no other one is told.
 static SECRETS: LazyLock<Arc<Secrets>> = LazyLock::new(|| Arc::new(secrets()));
@@ -34,14 +36,26 @@ const KEPT: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub(crate) struct Backends {
     made: Mutex<HashMap<Arc<str>, Backend>>,
+    clones: Arc<Clones>,
+}
+
+/// A claimed request as it is sent, and its number of attempts with this one.
+pub(crate) struct Work {
+    pub(crate) attempt: i32,
+    pub(crate) request: String,
+}
+
+/// The folder in that of a worker which the requests of a run are performed in.
+pub(crate) fn folder_of(worker: &Path, run: &str) -> PathBuf {
+    worker.join(format!("{run}-effects"))
 }
 
 /// What the requests of a run are performed with.
 #[derive(Clone)]
 pub(crate) struct Performer {
-    harness: Arc<dyn Harness>,
-    /// The prices of its project.
-    accounts: Arc<dyn Accounts>,
+    made: RunHarness,
+    /// Where agents work in a repository: what makes a working tree for each session.
+    checkouts: Option<Arc<Checkouts>>,
 }
 
 /// The harness of a run, which is made once for all of its requests, and when it was asked for last.
@@ -56,12 +70,12 @@ impl Backends {
         self.lock().get(run).is_some_and(|backend| backend.harness.initialized())
     }
 
-    /// The harness of a run, which is made of its bundle in a folder of its own unless that was done already.
+    /// The harness of a run, which is made of its bundle in a folder of its own unless that was done already. The folder of the worker.
     pub(crate) async fn get(
         &self,
         run: &Arc<str>,
         bundle: Option<Arc<str>>,
-        root: PathBuf,
+        worker: &Path,
     ) -> Result<Performer, String> {
         let harness = {
             let mut made = self.lock();
@@ -73,7 +87,8 @@ impl Backends {
         };
         let making = async {
             let (run, bundle) = (Arc::clone(run), bundle.ok_or("the run was removed")?);
-            let made = tokio::task::spawn_blocking(move || make(&run, &bundle, &root)).await;
+            let (worker, clones) = (worker.to_owned(), Arc::clone(&self.clones));
+            let made = tokio::task::spawn_blocking(move || make(run, &bundle, worker, clones)).await;
             made.unwrap_or_else(|error| Err(error.to_string()))
         };
         harness.get_or_try_init(|| making).await.cloned()
@@ -94,31 +109,39 @@ impl Backends {
     }
 }
 
-/// Makes the harness of a run in a folder.
-fn make(run: &str, bundle: &str, root: &Path) -> Result<Performer, String> {
+/// Makes the harness of a run in a folder of its own.
+fn make(run: Arc<str>, bundle: &str, worker: PathBuf, clones: Arc<Clones>) -> Result<Performer, String> {
     let bundle = Bundle::read(bundle).map_err(|error| error.to_string())?;
-    bundle.unpack(root).map_err(|error| error.to_string())?;
-    let request = bundle.request(root, Start::New).map_err(|error| error.to_string())?;
-    let folder = request.project.run(run).map_err(|error| error.to_string())?;
-    std::fs::create_dir_all(&folder).map_err(|error| format!("`{}`: {error}", folder.display()))?;
-    let harness = backend(&request, folder).map_err(|failure| failure.to_string())?;
-    Ok(Performer { harness, accounts: request.money.accounts_of_worker() })
+    let root = folder_of(&worker, &run);
+    bundle.unpack(&root).map_err(|error| error.to_string())?;
+    let made = harness_in(&run, &bundle, &root)?;
+    let repository = bundle.options.repository.clone();
+    let checkouts =
+        repository.map(|repository| Arc::new(Checkouts { run, bundle, repository, clones, worker }));
+    Ok(Performer { made, checkouts })
 }
 
 /// Performs a request. `None` if this machine has no resources for it now.
 pub(crate) async fn perform(
     performer: &Performer,
-    request: &str,
+    work: &Work,
     used: &Used,
     approvals: Arc<dyn Approvals>,
 ) -> Option<Done> {
-    let request: Request = match serde_json::from_str(request) {
+    let request: Request = match serde_json::from_str(&work.request) {
         Ok(request) => request,
         Err(error) => return Some(refused(format!("the worker does not understand the request: {error}"))),
     };
+    let checkout = match (&performer.checkouts, &request.effect) {
+        (Some(checkouts), Effect::Session(task)) => match checkouts.open(request.id, work.attempt).await {
+            Ok(checkout) => Some((checkout, Arc::clone(task))),
+            Err(why) => return Some(refused(why)),
+        },
+        _ => None,
+    };
     let (sink, mut reports) = unbounded_channel();
     let account = Arc::new(Account {
-        accounts: Arc::clone(&performer.accounts),
+        accounts: Arc::clone(&performer.made.accounts),
         used: Arc::clone(used),
         reported: Mutex::new((request.effect.model().cloned(), None)),
     });
@@ -126,7 +149,12 @@ pub(crate) async fn perform(
     let reporter = Reporter::new(request.id, sink, approvals)
         .masking(Arc::clone(&SECRETS))
         .watched_by(move |activity| watching.watch(activity));
-    let outcome = perform_for_another(performer.harness.as_ref(), &request, &reporter).await;
+    let harness = checkout.as_ref().map_or(&performer.made.harness, |(checkout, _)| &checkout.harness);
+    let outcome = perform_for_another(harness.as_ref(), &request, &reporter).await;
+    let outcome = match checkout {
+        Some((checkout, task)) => checkout.close(outcome, &task).await,
+        None => outcome,
+    };
     if let Outcome::Reply(Reply { usage: Some(usage), .. }) = &outcome {
         account.reply(*usage);
     }

@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
 use std::sync::Arc;
 
 use prose_vm::effect::Failure;
@@ -38,6 +39,17 @@ const LOCK_FILE: &str = "prose.lock";
 /// The files in the Git repository of a folder that differ from a commit, with untracked ones. The error is for the user.
 pub fn changed_in_git(folder: &Path, commit: &str) -> Result<Vec<PathBuf>, String> {
     git::changed(folder, commit)
+}
+
+/// The program `git` in a folder, as it is started for runs: without hooks and other programs of the repository, without questions, and without reaching
+/// other machines unless `GIT_ALLOW_PROTOCOL` is set again.
+pub fn git_in(folder: &Path) -> Command {
+    git::plain(folder)
+}
+
+/// What a command of git says that failed.
+pub fn said_by_git(output: &Output) -> String {
+    git::said(output)
 }
 
 /// Checks that branches of a program in a project can have working trees.

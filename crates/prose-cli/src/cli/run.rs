@@ -170,6 +170,13 @@ pub(crate) struct RunArgs {
     )]
     pub(crate) on: Option<String>,
 
+    /// With `--on`, let agents work in the git repository of the project
+    ///
+    /// Each session starts with the present commit, in a working tree of its own on the machine of a worker, and what it changes is pushed as a branch that its
+    /// reply names. The commit has to be pushed, and the workers need access to the repository.
+    #[arg(long, requires = "on")]
+    pub(crate) git: bool,
+
     /// With `--on`, how urgent the run is: sessions of others wait while there are free ones of a higher priority
     #[arg(long, requires = "on", value_enum, value_name = "PRIORITY", default_value_t)]
     pub(crate) priority: RunPriority,

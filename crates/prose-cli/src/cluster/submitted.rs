@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use prose_cluster::{Bundle, ClusterError, Mirror, Options, Priority, Standing, adopt, submit};
+use prose_cluster::{Bundle, ClusterError, Mirror, Options, Priority, Repository, Standing, adopt, submit};
 use prose_files::{Limit, read_text};
 use prose_project::imports::ImportOptions;
 use prose_project::load::load_file;
@@ -53,7 +53,14 @@ pub(crate) fn run(
         traceparent: prose_telemetry::parent().map(SmolStr::from),
         ..Options::default()
     };
-    let bundle = override_options(&mut options, &args.runner).and_then(|()| bundle_of(name, loaded, options));
+    let bundled = || -> Result<Bundle, String> {
+        override_options(&mut options, &args.runner)?;
+        if args.git {
+            options.repository = Some(Repository::of_project(&project_of(loaded.project.clone()).root)?);
+        }
+        bundle_of(name, loaded, options)
+    };
+    let bundle = bundled();
     let bundle = match bundle {
         Ok(bundle) => bundle,
         Err(message) => return refuse(terminal, &message),

@@ -18,7 +18,7 @@ use crate::connection::Connections;
 use crate::effects::{Asked, Done, Key};
 use crate::lead::{Led, Taken};
 use crate::news::News;
-use crate::perform::{AskLeader, Used, perform, refused};
+use crate::perform::{AskLeader, Used, Work, folder_of, perform, refused};
 
 /// How many runs a process takes over at once, so that several share them.
 const RUNS_AT_ONCE: i64 = 4;
@@ -136,7 +136,7 @@ impl Worker<'_> {
         let gone = self.backends.retain(|run| claims.values().any(|claimed| *claimed.key.0 == *run));
         for run in gone {
             // What is left of a folder harms nobody.
-            let _ = std::fs::remove_dir_all(self.settings.folder.join(format!("{run}-effects")));
+            let _ = std::fs::remove_dir_all(folder_of(&self.settings.folder, &run));
         }
     }
 
@@ -485,7 +485,7 @@ impl Worker<'_> {
         let mut bundles: HashMap<Arc<str>, Option<Arc<str>>> = HashMap::new();
         for row in rows {
             let run: Arc<str> = Arc::from(row.get::<_, &str>(0));
-            let (id, claim): (i64, i64) = (row.get(1), row.get(2));
+            let (id, claim, attempt): (i64, i64, i32) = (row.get(1), row.get(2), row.get(3));
             let (request, class): (String, String) = (row.get(4), row.get(5));
             let key = (Arc::clone(&run), RequestId(id as u64));
             if !self.backends.is_made(&run) && !bundles.contains_key(&run) {
@@ -494,7 +494,7 @@ impl Worker<'_> {
                 bundles.insert(Arc::clone(&run), bundle);
             }
             let bundle = bundles.get(&run).cloned().flatten();
-            self.perform(claim, key, class, request, bundle);
+            self.perform(claim, key, class, Work { attempt, request }, bundle);
         }
         Ok(())
     }
@@ -532,21 +532,21 @@ impl Worker<'_> {
         Ok(rows)
     }
 
-    fn perform(&mut self, claim: i64, key: Key, class: String, request: String, bundle: Option<Arc<str>>) {
+    fn perform(&mut self, claim: i64, key: Key, class: String, work: Work, bundle: Option<Arc<str>>) {
         let used = Used::default();
         let (backends, news, run) = (Arc::clone(&self.backends), self.news.clone(), Arc::clone(&key.0));
-        let (root, used_so_far) = (self.settings.folder.join(format!("{run}-effects")), Arc::clone(&used));
-        let work = async move {
-            let made = backends.get(&run, bundle, root).await;
+        let (folder, used_so_far) = (self.settings.folder.clone(), Arc::clone(&used));
+        let performed = async move {
+            let made = backends.get(&run, bundle, &folder).await;
             let approvals = Arc::new(AskLeader { claim, news: news.clone() });
             let done = match made {
-                Ok(performer) => perform(&performer, &request, &used_so_far, approvals).await,
+                Ok(performer) => perform(&performer, &work, &used_so_far, approvals).await,
                 Err(why) => Some(refused(why)),
             };
             // Without a receiver, the process ends.
             let _ = news.send(News::Performed(claim, done));
         };
-        let abort = tokio::spawn(work).abort_handle();
+        let abort = tokio::spawn(performed).abort_handle();
         self.claims.insert(claim, Claimed { key, class, abort, used });
     }
 }

@@ -234,11 +234,7 @@ impl Git {
 /// The files in the repository of a folder that differ from a commit, and those that it does not track and does not ignore. The error is for the user.
 pub(super) fn changed(folder: &Path, commit: &str) -> Result<Vec<PathBuf>, String> {
     let output = |arguments: &[&str]| -> Result<Vec<u8>, String> {
-        let mut command = command(folder);
-        for (name, value) in SETTINGS {
-            command.args(["-c", &format!("{name}={value}")]);
-        }
-        let output = command.args(arguments).output().map_err(|error| match error.kind() {
+        let output = plain(folder).args(arguments).output().map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => "git is not installed".to_owned(),
             _ => format!("git cannot be started: {error}"),
         })?;
@@ -259,6 +255,15 @@ pub(super) fn changed(folder: &Path, commit: &str) -> Result<Vec<PathBuf>, Strin
         [output(&diff)?, output(&["ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/"])?];
     let files = files.iter().flat_map(|listed| listed.split(|byte| *byte == 0));
     Ok(files.filter(|name| !name.is_empty()).map(|name| top.join(path(name))).collect())
+}
+
+/// The command with the settings that are the same for all.
+pub(super) fn plain(folder: &Path) -> Command {
+    let mut command = command(folder);
+    for (name, value) in SETTINGS {
+        command.args(["-c", &format!("{name}={value}")]);
+    }
+    command
 }
 
 /// What is said of a repository in a repository.
@@ -298,7 +303,7 @@ fn is_recent(version: &str) -> bool {
 }
 
 /// What a command that failed says.
-fn said(output: &Output) -> String {
+pub(super) fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("fatal: ").trim_end()).collect();
     match lines.is_empty() {

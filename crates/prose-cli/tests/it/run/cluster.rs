@@ -3,6 +3,7 @@
 mod chaos;
 mod faults;
 mod forks;
+mod repositories;
 mod roles;
 mod traces;
 mod turns;
