@@ -67,6 +67,8 @@ pub struct RunScreen {
     /// How many lines of the text below its last ones are not shown.
     pub(crate) scrolled: usize,
     pub(crate) mode: Mode,
+    /// The answer that was given last, until it is known what came of it.
+    answered: Option<(QuestionId, AnswerLine)>,
     pub(crate) message: Option<Message>,
 }
 
@@ -93,6 +95,7 @@ impl RunScreen {
             page: 1,
             scrolled: 0,
             mode: Mode::Tree,
+            answered: None,
             message: None,
         }
     }
@@ -157,11 +160,15 @@ impl RunScreen {
 
     /// Says what came of an action.
     pub fn say(&mut self, message: &str) {
+        self.answered = None;
         self.message = Some(Message::new(message, false));
     }
 
-    /// Says why an action has no effect.
+    /// Says why an action has no effect. An answer that is refused can be changed.
     pub fn report(&mut self, problem: &str) {
+        if let Some((question, line)) = self.answered.take() {
+            self.mode = Mode::Answer(question, line);
+        }
         self.message = Some(Message::new(problem, true));
     }
 
@@ -185,6 +192,7 @@ impl RunScreen {
             }
         }
         self.message = None;
+        self.answered = None;
         match std::mem::replace(&mut self.mode, Mode::Tree) {
             Mode::Tree => self.key_in_tree(key, now),
             Mode::Answer(question, line) => self.key_in_answer(question, line, key, now),
@@ -211,7 +219,9 @@ impl RunScreen {
         match key.code {
             KeyCode::Esc => return None,
             KeyCode::Enter if !line.text().trim().is_empty() || question.is_optional => {
-                return Some(Action::Answer(id, line.text()));
+                let text = line.text();
+                self.answered = Some((id, line));
+                return Some(Action::Answer(id, text));
             }
             _ => {
                 line.key(key);

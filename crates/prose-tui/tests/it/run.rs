@@ -292,6 +292,12 @@ fn a_question_is_answered_in_a_line() {
         Enter answers · Esc goes back
     "#]]);
     assert_eq!(shown.press(KeyCode::Enter), Some(Action::Answer(QuestionId(4), "quic".to_owned())));
+    // One that is refused is typed on.
+    shown.screen.report("answer `quick` or `slow`");
+    assert!(shown.draw().ends_with("> quic\nanswer `quick` or `slow`\n"), "{}", shown.draw());
+    shown.types("k");
+    assert_eq!(shown.press(KeyCode::Enter), Some(Action::Answer(QuestionId(4), "quick".to_owned())));
+    shown.screen.say("answered");
     // One that was answered elsewhere meanwhile takes no answer.
     shown.press(KeyCode::Char('a'));
     shown.types("no");
