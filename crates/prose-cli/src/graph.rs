@@ -5,24 +5,31 @@ use std::path::Path;
 
 use prose_graph::{Drawing, dot, flow_of, mermaid, svg};
 use prose_project::load::{ReadProgram, read_file};
-use prose_syntax::LineIndex;
+use prose_syntax::{LineIndex, Severity, parse};
 
 use crate::cli::{GraphArgs, GraphFormat, STDIN};
 use crate::command_error::CommandError;
 use crate::status::Status;
-use crate::terminal::{self, Terminal, one_line};
+use crate::terminal::{self, Terminal, WARNING, one_line};
 
 /// Writes the drawing of a program.
 pub(crate) fn run(args: &GraphArgs, terminal: &Terminal) -> io::Result<Status> {
-    CommandError::status(draw(args), terminal)
+    CommandError::status(draw(args, terminal), terminal)
 }
 
-fn draw(args: &GraphArgs) -> Result<(), CommandError> {
+fn draw(args: &GraphArgs, terminal: &Terminal) -> Result<(), CommandError> {
     let is_stdin = args.program.as_os_str() == "-";
     let named = if is_stdin { STDIN.into() } else { args.program.to_string_lossy() };
     let read = read_file(&args.program);
     let ReadProgram { path, text, first_line } = read
         .map_err(|reason| CommandError::Message(format!("`{}` {}", one_line(&named), one_line(&reason))))?;
+    if parse(&text).diagnostics().iter().any(|found| found.severity() == Severity::Error) {
+        writeln!(
+            terminal.stderr(),
+            "{WARNING}warning{WARNING:#}: `{}` has errors, so that statements may be missing in the drawing; `prose check` shows them",
+            one_line(&named)
+        )?;
+    }
     let graph = flow_of(&path, &text);
     let lines = LineIndex::new(&text);
     let title =
