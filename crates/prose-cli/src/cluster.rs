@@ -9,8 +9,12 @@ pub(crate) mod worker;
 
 use std::io::{self, Write};
 
+use prose_cluster::{ClusterError, Queue, WorkerState, queues, workers};
 use prose_state::{ServerStatus, StateError, prepare_server, server_status};
 use prose_syntax::text::{enumerated, quoted};
+use prose_view::duration;
+
+use self::server::server_with_schema;
 
 use crate::cli::cluster::{ClusterArgs, ClusterCommand, ServerArgs};
 use crate::run::project::present_project;
@@ -27,7 +31,9 @@ pub(crate) fn run(args: &ClusterArgs, terminal: &Terminal) -> io::Result<Status>
         }
         ClusterCommand::Revoke { user, server } => return roles::grant_role(None, user, server, terminal),
         ClusterCommand::Status(server) => status(server, terminal)?,
-        ClusterCommand::Init(server) | ClusterCommand::Migrate(server) => prepare(server, terminal)?,
+        ClusterCommand::Init(server) | ClusterCommand::Migrate(server) => {
+            prepare(server, terminal)?.map_err(ClusterError::from)
+        }
     };
     match done {
         Ok(status) => Ok(status),
@@ -38,11 +44,11 @@ pub(crate) fn run(args: &ClusterArgs, terminal: &Terminal) -> io::Result<Status>
     }
 }
 
-fn status(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status, StateError>> {
+fn status(server_args: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status, ClusterError>> {
     let root = present_project().root;
-    let found = match server_status(&root, server.url.as_deref(), server.schema.as_deref()) {
+    let found = match server_status(&root, server_args.url.as_deref(), server_args.schema.as_deref()) {
         Ok(found) => found,
-        Err(error) => return Ok(Err(error)),
+        Err(error) => return Ok(Err(error.into())),
     };
     let has_lost_rows = found.has_lost_rows();
     let ServerStatus { server, postgres, schema, version, supported, missing, runs } = found;
@@ -70,8 +76,46 @@ fn status(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status,
     let counts: Vec<String> = runs.iter().map(|(status, count)| format!("{count} {status}")).collect();
     let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     writeln!(out, "runs     {counts}")?;
+    let is_complete = version == Some(supported) && missing.is_empty();
+    if is_complete && let Err(error) = write_activity(server_args, &mut out)? {
+        return Ok(Err(error));
+    }
     out.flush()?;
-    Ok(Ok(if version == Some(supported) && missing.is_empty() { Status::Clean } else { Status::ErrorsFound }))
+    Ok(Ok(if is_complete { Status::Clean } else { Status::ErrorsFound }))
+}
+
+/// Writes what the workers do, and what waits for them.
+fn write_activity(server: &ServerArgs, out: &mut impl Write) -> io::Result<Result<(), ClusterError>> {
+    let found = || -> Result<_, ClusterError> {
+        let server = server_with_schema(server.url.as_deref(), server.schema.as_deref())?;
+        Ok((workers(&server)?, queues(&server)?))
+    };
+    let (workers, queues) = match found() {
+        Ok(found) => found,
+        Err(error) => return Ok(Err(error)),
+    };
+    if workers.is_empty() {
+        writeln!(out, "workers  none")?;
+    }
+    for (index, worker) in workers.iter().enumerate() {
+        let head = if index == 0 { "workers" } else { "" };
+        let WorkerState { name, classes, slots, at_work, .. } = worker;
+        let classes = if classes.is_empty() { "no harness".to_owned() } else { classes.join(", ") };
+        writeln!(out, "{head:7}  {}  {at_work} of {slots} at work  {}", one_line(name), one_line(&classes))?;
+    }
+    let waiting = queues.iter().filter(|queue| queue.waiting > 0);
+    for (index, queue) in waiting.enumerate() {
+        let head = if index == 0 { "waiting" } else { "" };
+        let Queue { class, waiting, oldest, .. } = queue;
+        let is_served = workers.iter().any(|worker| worker.slots > 0 && worker.classes.contains(class));
+        let why = match is_served {
+            true => format!(", the oldest for {}", duration(oldest.as_millis() as u64)),
+            false => format!(", and no worker performs {}", if *waiting == 1 { "it" } else { "them" }),
+        };
+        let noun = if *waiting == 1 { "request" } else { "requests" };
+        writeln!(out, "{head:7}  {}  {waiting} {noun}{why}", one_line(class))?;
+    }
+    Ok(Ok(()))
 }
 
 fn prepare(server: &ServerArgs, terminal: &Terminal) -> io::Result<Result<Status, StateError>> {

@@ -67,7 +67,7 @@ impl Checkouts {
         let unpacked = self.bundle.unpack(&root).map_err(|error| error.to_string())?;
         let mut ours: Vec<String> = unpacked.iter().map(|path| format!("{folder}{path}")).collect();
         ours.push(format!("{folder}.prose"));
-        let harness = harness_in(run, &self.bundle, &root)?.harness;
+        let harness = harness_in(run, &self.bundle, &root, None)?.harness;
         // An attempt that was given up may still push: only the outcome of the last one counts, and names its branch.
         let again = if attempt > 1 { format!("-{attempt}") } else { String::new() };
         let branch = format!("prose/{run}/{number}{again}");

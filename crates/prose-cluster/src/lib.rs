@@ -5,6 +5,7 @@
 //! claims effects and performs them with the harnesses of its machine ([`perform`]). A [`Mirror`] is the runs of a server as a project of this machine, so
 //! that every command for runs works with them. The statements of the protocol are in [`prose_state::protocol`].
 
+mod activity;
 mod bundle;
 mod checkout;
 mod connection;
@@ -22,6 +23,7 @@ mod repository;
 mod submit;
 mod worker;
 
+pub use self::activity::{Queue, WorkerState, queues, workers};
 pub use self::bundle::{Bundle, BundleError, Options};
 pub use self::error::ClusterError;
 pub use self::mirror::{Mirror, Standing};

@@ -37,6 +37,8 @@ const KEPT: Duration = Duration::from_secs(60);
 pub(crate) struct Backends {
     made: Mutex<HashMap<Arc<str>, Backend>>,
     clones: Arc<Clones>,
+    /// The folder that agents work in, if the machines share one.
+    workspace: Option<PathBuf>,
 }
 
 /// A claimed request as it is sent, and its number of attempts with this one.
@@ -65,6 +67,11 @@ struct Backend {
 }
 
 impl Backends {
+    /// No harnesses yet, of a worker whose agents work in a folder that machines share.
+    pub(crate) fn new(workspace: Option<PathBuf>) -> Self {
+        Self { workspace, ..Self::default() }
+    }
+
     /// Whether the harness of a run was made.
     pub(crate) fn is_made(&self, run: &str) -> bool {
         self.lock().get(run).is_some_and(|backend| backend.harness.initialized())
@@ -88,7 +95,9 @@ impl Backends {
         let making = async {
             let (run, bundle) = (Arc::clone(run), bundle.ok_or("the run was removed")?);
             let (worker, clones) = (worker.to_owned(), Arc::clone(&self.clones));
-            let made = tokio::task::spawn_blocking(move || make(run, &bundle, worker, clones)).await;
+            let workspace = self.workspace.clone();
+            let make = move || make(run, &bundle, worker, workspace.as_deref(), clones);
+            let made = tokio::task::spawn_blocking(make).await;
             made.unwrap_or_else(|error| Err(error.to_string()))
         };
         harness.get_or_try_init(|| making).await.cloned()
@@ -110,11 +119,17 @@ impl Backends {
 }
 
 /// Makes the harness of a run in a folder of its own.
-fn make(run: Arc<str>, bundle: &str, worker: PathBuf, clones: Arc<Clones>) -> Result<Performer, String> {
+fn make(
+    run: Arc<str>,
+    bundle: &str,
+    worker: PathBuf,
+    workspace: Option<&Path>,
+    clones: Arc<Clones>,
+) -> Result<Performer, String> {
     let bundle = Bundle::read(bundle).map_err(|error| error.to_string())?;
     let root = folder_of(&worker, &run);
     bundle.unpack(&root).map_err(|error| error.to_string())?;
-    let made = harness_in(&run, &bundle, &root)?;
+    let made = harness_in(&run, &bundle, &root, workspace)?;
     let repository = bundle.options.repository.clone();
     let checkouts =
         repository.map(|repository| Arc::new(Checkouts { run, bundle, repository, clones, worker }));

@@ -54,6 +54,8 @@ pub struct WorkerSettings {
     pub lease: Duration,
     /// The folder that it executes runs in.
     pub folder: PathBuf,
+    /// The folder that agents work in, which other machines share; `None` for one that is made for each run.
+    pub workspace: Option<PathBuf>,
     /// Where Prometheus asks for metrics.
     pub metrics: Option<std::net::TcpListener>,
 }
@@ -206,6 +208,7 @@ struct Worker<'a> {
 
 impl<'a> Worker<'a> {
     fn new(settings: WorkerSettings, tell: &'a mut dyn FnMut(&str)) -> Self {
+        let backends = Arc::new(Backends::new(settings.workspace.clone()));
         let ((asks, asked), (news, heard)) = (unbounded_channel(), unbounded_channel());
         Self {
             settings,
@@ -227,7 +230,7 @@ impl<'a> Worker<'a> {
             unanswered: HashMap::new(),
             answers: Vec::new(),
             questions: 0,
-            backends: Arc::default(),
+            backends,
             wakes: Wakes::all(),
             asks,
             asked,

@@ -1,9 +1,10 @@
 //! The command for PostgreSQL servers.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{ArgGroup, Args, Subcommand, ValueEnum};
+use clap::{ArgGroup, Args, Subcommand, ValueEnum, ValueHint};
 
 use crate::candidates;
 
@@ -33,7 +34,7 @@ pub(crate) struct ClusterArgs {
 pub(crate) enum ClusterCommand {
     /// Make the schema and its tables, unless they are there
     Init(ServerArgs),
-    /// Show the server, the version of the tables, and how many runs there are
+    /// Show the server, the version of the tables, how many runs there are, the workers, and what waits for them
     Status(ServerArgs),
     /// Bring the tables to the version of this `prose`, and make dropped ones again
     Migrate(ServerArgs),
@@ -175,6 +176,10 @@ pub(crate) struct WorkerArgs {
     /// For how long other workers wait for this one when it does not answer, before they continue with what it has
     #[arg(long, value_name = "TIME", value_parser = lease, default_value = "15s")]
     pub(crate) lease: Duration,
+
+    /// Let agents work in this folder, which all workers share, such as the project on a network file system; by default, they start in an empty one
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub(crate) workspace: Option<PathBuf>,
 
     /// Serve metrics for Prometheus at this address, such as `127.0.0.1:9464`, below `/metrics`
     #[arg(long, value_name = "ADDRESS")]

@@ -31,6 +31,14 @@ pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> 
             return refused(terminal, &format!("metrics cannot be served at `{address}`: {error}"));
         }
     };
+    let workspace = match args.workspace.as_ref().map(|folder| (folder, folder.canonicalize())) {
+        None => None,
+        Some((_, Ok(found))) if found.is_dir() => Some(found),
+        Some((folder, found)) => {
+            let why = found.err().map_or("it is not a folder".to_owned(), |error| error.to_string());
+            return refused(terminal, &format!("agents cannot work in `{}`: {why}", folder.display()));
+        }
+    };
     let classes = if args.classes.is_empty() { installed() } else { args.classes.clone() };
     let folder = tempfile::Builder::new().prefix("prose-worker-").tempdir()?;
     let settings = WorkerSettings {
@@ -40,6 +48,7 @@ pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> 
         leads: args.leads,
         lease: args.lease,
         folder: folder.path().canonicalize()?,
+        workspace,
         server,
         metrics,
     };

@@ -48,6 +48,7 @@ impl Cluster {
             slots,
             leads,
             lease: Duration::from_secs(LEASE),
+            workspace: None,
             metrics: None,
             folder: folder.path().canonicalize().unwrap(),
         };

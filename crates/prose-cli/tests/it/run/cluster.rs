@@ -455,3 +455,31 @@ fn many_requests_of_a_run_that_are_claimed_at_once_share_its_folder() {
         cluster.prose(&["run", "many.prose", "-q", "--harness", "offline"]).ended(0);
     }
 }
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn the_status_shows_workers_and_what_waits_for_them() {
+    let program = "parallel:\n  session \"one\"\n  session \"two\"\n";
+    let settings = "[run]\ncommand = [\"cat\"]\n";
+    let mut cluster = Cluster::new(&[("two.prose", program), ("prose.toml", settings)]);
+    let status = |cluster: &Cluster| {
+        let url = cluster.server.url();
+        cluster.workspace.prose(&["cluster", "status", &url]).ended(0).stdout
+    };
+    cluster.worker(&["--class", "offline", "--slots", "1"]);
+    cluster.submit("two.prose", &["--delay", "1m"]);
+    cluster.prose(&["run", "two.prose", "-q", "--detach", "--harness", "command"]).ended(0);
+    cluster.wait_for("SELECT count(*), count(claim) FROM effect", "4|1\n");
+    let shown = status(&cluster);
+    let name = cluster.query("SELECT name FROM worker");
+    let shown = shown.replace(name.trim(), "WORKER");
+    let begin = shown.find("workers").unwrap();
+    let oldest = shown.find(", the oldest for ").unwrap();
+    assert_eq!(
+        &shown[begin..oldest],
+        "workers  WORKER  1 of 1 at work  offline\nwaiting  command  2 requests, and no worker performs them\n         offline  1 request"
+    );
+    cluster.kill(0);
+    cluster.wait_for("SELECT count(*) FROM worker WHERE until > now()", "0\n");
+    assert!(status(&cluster).contains("workers  none\n"));
+}

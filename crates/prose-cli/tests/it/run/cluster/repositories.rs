@@ -1,4 +1,4 @@
-//! Agents that work in a repository, each session in a working tree of its own.
+//! Agents that work in a repository, each session in a working tree of its own, or in a folder that workers share.
 
 use std::path::Path;
 use std::process::Command;
@@ -118,4 +118,27 @@ fn what_workers_could_not_start_from_is_refused() {
     git(&root, &["remote", "set-url", "origin", "./remote.git"]);
     // Now only the server is missing.
     refused("start the server, or correct `OPENPROSE_POSTGRES_URL`");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn workers_that_share_a_folder_find_what_others_have_written() {
+    let agent = "#!/bin/sh\ncase $(cat) in *first*) echo found > shared.txt; echo done ;; *) cat shared.txt ;; esac\n";
+    let program = "let a = session \"first\"\noutput text = session \"next\"\n";
+    let mut cluster = Cluster::new(&[
+        ("project/prose.toml", SETTINGS),
+        ("project/main.prose", program),
+        ("shared/agent.sh", agent),
+    ]);
+    let shared = cluster.workspace.path("shared").display().to_string();
+    cluster.worker(&["--class", "command", "--workspace", &shared]);
+    cluster.worker(&["--class", "command", "--workspace", &shared]);
+    let run = cluster.prose(&["run", "project/main.prose", "-q"]).ended(0);
+    assert_eq!(run.stdout, "text: found\n");
+    let mut files: Vec<_> =
+        std::fs::read_dir(&shared).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    files.sort();
+    assert_eq!(files, ["agent.sh", "shared.txt"]);
+    let refused = cluster.prose(&["worker", "--workspace", "nowhere"]).ended(2).stderr;
+    assert!(refused.contains("agents cannot work in `nowhere`: "), "{refused}");
 }

@@ -64,6 +64,7 @@ fn tables_that_were_dropped_are_named_and_made_again_unless_rows_are_lost() {
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
         schema   openprose, version 4
         runs     1 interrupted
+        workers  none
         $ prose cluster status
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
         schema   openprose, version 4
