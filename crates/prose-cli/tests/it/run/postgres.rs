@@ -205,6 +205,7 @@ fn a_server_is_prepared_and_shown() {
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
         schema   openprose, version 4
         runs     1 completed
+        workers  none
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
         schema   other, without tables: `prose cluster init` makes them
         runs     none
