@@ -136,7 +136,7 @@ test("a program is debugged by its lens: branches are threads, and a reply is gi
     await button(window, "Continue").click();
 
     // The last session is asked with another prompt, and answered with a changed agent.
-    await window.page.locator(".debug-top-stack-frame-line").waitFor({ state: "detached" });
+    await window.page.locator(".debug-top-stack-frame-line").first().waitFor({ state: "detached" });
     write(window.folder, { "replies.new": JSON.stringify({ ...replies, "Write the article": "It is the moon." }) });
     renameSync(join(window.folder, "replies.new"), join(window.folder, "replies.json"));
     await page.locator(".debug-toolbar").waitFor({ state: "hidden" });
