@@ -169,7 +169,7 @@ export class Editor {
     try {
       if (fits) write(window.folder, files);
       await work(window);
-      await window.closeEditors();
+      await window.tidy();
     } catch (error) {
       await window.explain(error);
       await window.page.context().close();
@@ -269,6 +269,11 @@ export class Window {
     const drop = this.page.locator(".monaco-dialog-box").getByRole("button", { name: "Don't Save" });
     const closed = this.page.locator(".editor-group-container.empty").first();
     await until("the editors are closed", async () => (await closed.isVisible()) || (await drop.click({ timeout: 500 }).then(() => false, () => false)));
+  }
+
+  /** Leaves nothing to the next test of the window: no editors, no notifications, and no panel. */
+  async tidy() {
+    await this.closeEditors();
     await this.command("Notifications: Clear All Notifications");
     if (await this.page.locator(".part.panel").isVisible()) await this.command("View: Hide Panel");
   }
