@@ -14,8 +14,6 @@ use prose_state::{ServerStatus, StateError, prepare_server, server_status};
 use prose_syntax::text::{enumerated, quoted};
 use prose_view::duration;
 
-use self::server::server_with_schema;
-
 use crate::cli::cluster::{ClusterArgs, ClusterCommand, ServerArgs};
 use crate::run::project::present_project;
 use crate::status::Status;
@@ -87,7 +85,7 @@ fn status(server_args: &ServerArgs, terminal: &Terminal) -> io::Result<Result<St
 /// Writes what the workers do, and what waits for them.
 fn write_activity(server: &ServerArgs, out: &mut impl Write) -> io::Result<Result<(), ClusterError>> {
     let found = || -> Result<_, ClusterError> {
-        let server = server_with_schema(server.url.as_deref(), server.schema.as_deref())?;
+        let server = server::server_named(server)?;
         Ok((workers(&server)?, queues(&server)?))
     };
     let (workers, queues) = match found() {

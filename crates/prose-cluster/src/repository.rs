@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use prose_run::{git_in, said_by_git};
+use prose_run::{git_in, written_by_git};
 use serde::{Deserialize, Serialize};
 
 /// The protocols that a repository is reached by. Others start programs that their address names.
@@ -214,14 +214,8 @@ fn reaching(folder: &Path) -> Command {
 
 /// What a command writes, without the end of its last line; the error is what it says.
 fn succeeded(command: &mut Command) -> Result<String, String> {
-    let output: Output = command.output().map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => "git is not installed".to_owned(),
-        _ => format!("git cannot be started: {error}"),
-    })?;
-    match output.status.success() {
-        true => Ok(String::from_utf8_lossy(&output.stdout).trim_end_matches(['\n', '\r']).to_owned()),
-        false => Err(said_by_git(&output)),
-    }
+    let written = written_by_git(command)?;
+    Ok(String::from_utf8_lossy(&written).trim_end_matches(['\n', '\r']).to_owned())
 }
 
 #[cfg(test)]

@@ -106,7 +106,7 @@ use crate::state::{AnyRecording, StoreKind};
 pub use crate::tools::{MissingTools, all_servers};
 use crate::traces::Traces;
 use crate::trees::GitTrees;
-pub use crate::trees::{changed_in_git, forget_trees, git_in, said_by_git};
+pub use crate::trees::{changed_in_git, forget_trees, git_in, written_by_git};
 
 /// Receives each line of a narration.
 pub type NarrationSink<'a> = &'a mut dyn FnMut(&str);

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::Arc;
 
 use prose_vm::effect::Failure;
@@ -47,9 +47,9 @@ pub fn git_in(folder: &Path) -> Command {
     git::plain(folder)
 }
 
-/// What a command of git says that failed.
-pub fn said_by_git(output: &Output) -> String {
-    git::said(output)
+/// What such a command writes, which succeeds. The error is for the user.
+pub fn written_by_git(command: &mut Command) -> Result<Vec<u8>, String> {
+    git::written(command)
 }
 
 /// Checks that branches of a program in a project can have working trees.

@@ -142,8 +142,9 @@ impl<'db> Order<'_, 'db> {
             for import in &summary.imports {
                 let name = import.name.and_then(|name| summary.name(name)).map(|bound| &bound.text);
                 let site = import.name.map(|name| Site { statement: *statement, name });
-                if let Some(path) = &import.path
-                    && let Some((first, first_name)) = paths.get(&normalized(Path::new(path)))
+                let target = import.path.as_ref().map(|path| (path, normalized(Path::new(path))));
+                if let Some((path, target)) = &target
+                    && let Some((first, first_name)) = paths.get(target)
                 {
                     let range = body(self.db, *statement)[import.stmt].range;
                     let message = match name == *first_name {
@@ -164,8 +165,8 @@ impl<'db> Order<'_, 'db> {
                     found.push((*statement, finding));
                     continue;
                 }
-                if let Some(path) = &import.path {
-                    paths.insert(normalized(Path::new(path)), (*statement, name));
+                if let Some((_, target)) = target {
+                    paths.insert(target, (*statement, name));
                 }
                 let (Some(name), Some(site)) = (name, site) else { continue };
                 match names.entry(name) {

@@ -6,7 +6,7 @@ use prose_cluster::{ClusterError, Period, Quota, QuotaUse, quotas, remove_quota,
 use prose_state::Server;
 use prose_vm::budget::dollars;
 
-use super::server::server_with_schema;
+use super::server::server_named;
 use super::worker::{check_classes, refused};
 use crate::cli::cluster::{QuotaArgs, QuotaPeriod, ServerArgs};
 use crate::status::Status;
@@ -25,7 +25,7 @@ impl From<QuotaPeriod> for Period {
 
 /// The server with its tables.
 fn server_of(args: &ServerArgs) -> Result<Server, ClusterError> {
-    Ok(server_with_schema(args.url.as_deref(), args.schema.as_deref())?)
+    Ok(server_named(args)?)
 }
 
 pub(super) fn list(args: &ServerArgs, terminal: &Terminal) -> io::Result<Status> {

@@ -4,7 +4,7 @@ use std::io;
 
 use prose_state::{Role, grant};
 
-use super::server::server_with_schema;
+use super::server::server_named;
 use super::worker::refused;
 use crate::cli::cluster::{ServerArgs, UserRole};
 use crate::status::Status;
@@ -27,8 +27,7 @@ pub(super) fn grant_role(
     args: &ServerArgs,
     terminal: &Terminal,
 ) -> io::Result<Status> {
-    let granted = server_with_schema(args.url.as_deref(), args.schema.as_deref())
-        .and_then(|server| grant(&server, role.map(Role::from), user));
+    let granted = server_named(args).and_then(|server| grant(&server, role.map(Role::from), user));
     match granted {
         Ok(()) => Ok(Status::Clean),
         Err(error) => refused(terminal, &error.to_string()),

@@ -60,8 +60,7 @@ pub(crate) fn run(
         }
         bundle_of(name, loaded, options)
     };
-    let bundle = bundled();
-    let bundle = match bundle {
+    let bundle = match bundled() {
         Ok(bundle) => bundle,
         Err(message) => return refuse(terminal, &message),
     };

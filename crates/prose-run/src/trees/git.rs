@@ -233,16 +233,7 @@ impl Git {
 
 /// The files in the repository of a folder that differ from a commit, and those that it does not track and does not ignore. The error is for the user.
 pub(super) fn changed(folder: &Path, commit: &str) -> Result<Vec<PathBuf>, String> {
-    let output = |arguments: &[&str]| -> Result<Vec<u8>, String> {
-        let output = plain(folder).args(arguments).output().map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => "git is not installed".to_owned(),
-            _ => format!("git cannot be started: {error}"),
-        })?;
-        match output.status.success() {
-            true => Ok(output.stdout),
-            false => Err(said(&output)),
-        }
-    };
+    let output = |arguments: &[&str]| written(plain(folder).args(arguments));
     if commit.starts_with('-') {
         return Err(format!("`{commit}` is not a commit"));
     }
@@ -264,6 +255,18 @@ pub(super) fn plain(folder: &Path) -> Command {
         command.args(["-c", &format!("{name}={value}")]);
     }
     command
+}
+
+/// What a command writes, which succeeds. The error is for the user.
+pub(super) fn written(command: &mut Command) -> Result<Vec<u8>, String> {
+    let output = command.output().map_err(|error| match error.kind() {
+        io::ErrorKind::NotFound => "git is not installed".to_owned(),
+        _ => format!("git cannot be started: {error}"),
+    })?;
+    match output.status.success() {
+        true => Ok(output.stdout),
+        false => Err(said(&output)),
+    }
 }
 
 /// What is said of a repository in a repository.
@@ -303,7 +306,7 @@ fn is_recent(version: &str) -> bool {
 }
 
 /// What a command that failed says.
-pub(super) fn said(output: &Output) -> String {
+fn said(output: &Output) -> String {
     let text = String::from_utf8_lossy(&output.stderr);
     let lines: Vec<&str> = text.lines().map(|line| line.trim_start_matches("fatal: ").trim_end()).collect();
     match lines.is_empty() {
