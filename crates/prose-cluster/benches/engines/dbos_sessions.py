@@ -1,7 +1,8 @@
 """Runs a workflow with so many sessions on DBOS Transact, and prints the seconds that it took.
 
-A session is a workflow of its own in a queue, so that any process of the application could execute it. For each line of the input,
-`parallel N` or `sequential N`, one run is executed and one line is printed.
+A session is a workflow of its own in a queue, so that any process of the application could execute it. The arguments are the database and how
+often it is looked into the queue, in seconds. For each line of the input, `parallel N` or `sequential N`, one run is executed and one line is
+printed.
 """
 
 import sys
@@ -40,8 +41,7 @@ def sequential(sessions: int) -> int:
 
 
 DBOS.launch()
-# A second between two looks into the queue, the default, would be all that is measured.
-DBOS.register_queue("sessions", worker_concurrency=SLOTS, polling_interval_sec=0.01)
+DBOS.register_queue("sessions", worker_concurrency=SLOTS, polling_interval_sec=float(sys.argv[2]))
 print("ready", flush=True)
 for line in sys.stdin:
     kind, sessions = line.split()

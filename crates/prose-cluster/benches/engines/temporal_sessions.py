@@ -11,6 +11,7 @@ from datetime import timedelta
 
 from temporalio import activity, workflow
 from temporalio.client import Client
+from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.worker import UnsandboxedWorkflowRunner, Worker
 
 SLOTS = 64
@@ -64,9 +65,11 @@ async def main() -> None:
 
 
 async def connected(address: str) -> Client:
+    # It logs to the standard output otherwise, where only the seconds belong.
+    runtime = Runtime(telemetry=TelemetryConfig(logging=None))
     for _ in range(300):
         try:
-            return await Client.connect(address)
+            return await Client.connect(address, runtime=runtime)
         except RuntimeError:
             await asyncio.sleep(0.1)
     raise RuntimeError(f"nothing answers at {address}")
