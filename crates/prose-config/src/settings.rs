@@ -138,7 +138,7 @@ settings! {
         /// The command that is started, with its arguments and without a shell, when a run starts to wait for a person, fails or ends. It receives the
         /// event as JSON on standard input, may take 10 seconds, and needs trust.
         notify: Vec<Word> = "notify",
-        /// The texts that `prose runs export` replaces by `[redacted]`, such as names of customers. `"$NAME"` stands for the value of an environment
+        /// The texts that `prose runs export` replaces by `[redacted]`, such as names of customers. `"$NAME"`, or `"${NAME}"`, stands for the value of an environment
         /// variable. The values of variables that look like keys, and of those that agents and servers receive, are always replaced.
         redact: Vec<Word> = "redact",
         /// Whether `prose run` and `prose resume` exit with status 1 if the program completed with failures that it handled by `on-fail`, `catch` or

@@ -23,6 +23,12 @@ pub struct Redaction {
     sources: Vec<(String, Source)>,
 }
 
+/// The variable that an entry of `run.redact` names: `$NAME`, or `${NAME}` as in the headers of servers.
+fn named_variable(text: &str) -> Option<&str> {
+    let name = text.strip_prefix('$')?;
+    Some(name.strip_prefix('{').and_then(|name| name.strip_suffix('}')).unwrap_or(name))
+}
+
 /// What is redacted because of one variable or one text of the settings.
 #[derive(Debug, Clone)]
 enum Source {
@@ -75,7 +81,7 @@ impl Redaction {
         });
         let of_variables = of_variables.map(|(name, value)| (value_of(name), value.clone()));
         let named = (1..).zip(run.redact.iter().map(Word::as_str));
-        let named = named.filter_map(|(number, text)| match text.strip_prefix('$') {
+        let named = named.filter_map(|(number, text)| match named_variable(text) {
             Some(name) => Some((value_of(name), variable(name)?)),
             None => Some((format!("entry {number} of `run.redact`"), text.to_owned())),
         });
@@ -92,7 +98,7 @@ impl Redaction {
 
     /// The variables that `run.redact` names and this process does not have: their values cannot be found.
     pub fn missing_variables(config: &Config) -> Vec<String> {
-        let named = config.run.redact.iter().filter_map(|text| text.as_str().strip_prefix('$'));
+        let named = config.run.redact.iter().filter_map(|text| named_variable(text.as_str()));
         named.filter(|name| std::env::var_os(name).is_none()).map(str::to_owned).collect()
     }
 
@@ -149,13 +155,15 @@ mod tests {
 
     #[test]
     fn keys_passed_variables_and_named_texts_are_redacted() {
-        let text = "[run]\nenvironment = [\"CRM_*\"]\nredact = [\"Ada Lovelace\", \"$CITY\"]\n";
+        let text =
+            "[run]\nenvironment = [\"CRM_*\"]\nredact = [\"Ada Lovelace\", \"$CITY\", \"${STREET}\"]\n";
         let config = prose_config::Project::parse(Some("prose.toml".into()), text.to_owned()).config;
         let variables = [
             ("API_KEY", "sk-1234567890"),
             ("CRM_HOST", "crm.internal"),
             ("CRM_ON", "1"),
             ("CITY", "Turin"),
+            ("STREET", "Via Po"),
             ("HOME", "/home/ada"),
         ];
         let all: Vec<_> = variables.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
@@ -165,9 +173,9 @@ mod tests {
         let redaction = Redaction::new(&config.run, &config.mcp.servers, &value, all);
         assert_eq!(
             redaction
-                .of_text("sk-1234567890 of Ada Lovelace in Turin at crm.internal, 1 in /home/ada")
+                .of_text("sk-1234567890 of Ada Lovelace in Via Po, Turin, at crm.internal, 1 in /home/ada")
                 .unwrap(),
-            "[masked] of [redacted] in [redacted] at [redacted], 1 in /home/ada"
+            "[masked] of [redacted] in [redacted], [redacted], at [redacted], 1 in /home/ada"
         );
         assert_eq!(redaction.of_text("nothing of that"), None);
     }
