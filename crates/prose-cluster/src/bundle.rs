@@ -8,15 +8,20 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use prose_config::{FILE_NAME, WhenWaiting};
+use prose_config::{Config, FILE_NAME, WhenWaiting};
 use prose_files::{Limit, read_text};
 use prose_project::UserFiles;
 use prose_project::imports::ImportOptions;
 use prose_project::load::{copies_of_imports, load_file};
+use prose_project::skills::Skills;
 use prose_registry::{LOCK_FILE, Vendor};
+use prose_rights::normalized;
 use prose_run::{Caps, FromRun, Project, Right, RunRequest, Start, UserTrust};
+use prose_state::context_file;
 use prose_state::replay::RecordedRun;
 use prose_vm::earlier::ChangedVariable;
+use prose_vm::effect::FileUse;
+use prose_vm::error::ErrorKind;
 use prose_vm::place::Place;
 use prose_vm::program::Program;
 use prose_vm::questions::Attribution;
@@ -25,15 +30,17 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::repository::Repository;
+use crate::skill_files::{SkillFile, add_skill};
 
 /// The latest version of bundles that this version takes. A bundle has the first version that has all of it, so that older workers take what they know.
-pub(crate) const VERSION: i32 = REPOSITORIES;
+pub(crate) const VERSION: i32 = SKILLS;
 
-/// The version of bundles of runs that start from nothing, of those that are forks or have limits for when they are resumed, and of those whose agents work
-/// in a repository.
+/// The version of bundles of runs that start from nothing, of those that are forks or have limits for when they are resumed, of those whose agents work
+/// in a repository, and of those with skills.
 const FIRST: i32 = 1;
 const FORKS: i32 = 2;
 const REPOSITORIES: i32 = 3;
+const SKILLS: i32 = 4;
 
 /// The folder in a bundle with copies of fetched programs.
 const COPIES: &str = ".prose-imports";
@@ -46,6 +53,9 @@ pub struct Bundle {
     program: String,
     /// Texts by their path in the project.
     files: BTreeMap<String, String>,
+    /// The files of skills by their path in the project.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    skills: BTreeMap<String, SkillFile>,
     /// What the user has passed.
     pub options: Options,
     /// The run whose answers it takes.
@@ -156,8 +166,14 @@ impl fmt::Display for BundleError {
 impl std::error::Error for BundleError {}
 
 impl Bundle {
-    /// Bundles a program of a project, as it is loaded, whose file has a path.
-    pub fn new(program: &Program, path: &Path, root: &Path, options: Options) -> Result<Self, BundleError> {
+    /// Bundles a program of a project, as it is loaded with the settings, whose file has a path.
+    pub fn new(
+        program: &Program,
+        config: &Config,
+        path: &Path,
+        root: &Path,
+        options: Options,
+    ) -> Result<Self, BundleError> {
         if let Some((agent, line)) = program.lasting_memory() {
             return Err(BundleError::Elsewhere(format!(
                 "the agent `{agent}` (line {line}) keeps a memory that outlives the run, in files of one machine; run the program without `--on`, or let the \
@@ -193,8 +209,22 @@ impl Bundle {
                 files.insert(format!("{COPIES}/{}", entry.file_name().to_string_lossy()), text);
             }
         }
-        let version = if options.repository.is_some() { REPOSITORIES } else { FIRST };
-        Ok(Self { version, program: program_name, files, options, fork: None, raised: None })
+        let grants = config.grants().with_all(&options.allow);
+        add_context_files(&mut files, program.context_files(&grants), config, &root)?;
+        let mut skills = BTreeMap::new();
+        let of_settings = config.agents.values().filter_map(|agent| agent.skills.as_ref()).flatten();
+        let of_settings = of_settings.map(|skill| SmolStr::new(skill.as_str()));
+        for skill in of_settings.chain(program.named_skills(&grants)) {
+            for (folder, name) in Skills::of(&root).folders_of(&skill) {
+                add_skill(&mut skills, &folder, &name)?;
+            }
+        }
+        let version = match options.repository {
+            _ if !skills.is_empty() => SKILLS,
+            Some(_) => REPOSITORIES,
+            None => FIRST,
+        };
+        Ok(Self { version, program: program_name, files, skills, options, fork: None, raised: None })
     }
 
     /// The same program as a fork, with what it takes of the run that it leaves.
@@ -233,20 +263,16 @@ impl Bundle {
     /// Writes those of its files that a folder does not have. Returns their paths there.
     pub fn unpack(&self, root: &Path) -> Result<Vec<String>, BundleError> {
         let mut new = Vec::new();
-        let script = self.options.script.as_ref().map(|text| (SCRIPT.to_owned(), text));
-        for (name, text) in self.files.iter().map(|(name, text)| (name.clone(), text)).chain(script) {
-            let is_inside = Path::new(&name).components().all(|part| matches!(part, Component::Normal(_)));
-            if !is_inside || name.contains(['\\', ':']) {
-                return Err(BundleError::Path(name));
+        let script = self.options.script.as_ref().map(|text| (SCRIPT, text));
+        for (name, text) in self.files.iter().map(|(name, text)| (&**name, text)).chain(script) {
+            if unpack_file(root, name, |path| fs::write(path, text))? {
+                new.push(name.to_owned());
             }
-            let path = root.join(&name);
-            if path.symlink_metadata().is_ok() {
-                continue;
+        }
+        for (name, file) in &self.skills {
+            if unpack_file(root, name, |path| file.write(path))? {
+                new.push(name.clone());
             }
-            let written = path.parent().map_or(Ok(()), fs::create_dir_all);
-            let written = written.and_then(|()| fs::write(&path, text));
-            written.map_err(|error| BundleError::Io(path, error))?;
-            new.push(name);
         }
         Ok(new)
     }
@@ -290,6 +316,63 @@ impl Bundle {
         }
         Ok(request)
     }
+}
+
+/// Writes a file of a bundle into a folder. Returns whether it was not there before.
+fn unpack_file(
+    root: &Path,
+    name: &str,
+    write: impl FnOnce(&Path) -> io::Result<()>,
+) -> Result<bool, BundleError> {
+    let is_inside = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
+    if !is_inside || name.contains(['\\', ':']) {
+        return Err(BundleError::Path(name.to_owned()));
+    }
+    let path = root.join(name);
+    if path.symlink_metadata().is_ok() {
+        return Ok(false);
+    }
+    let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write(&path));
+    written.map_err(|error| BundleError::Io(path, error))?;
+    Ok(true)
+}
+
+/// Adds the files that contexts name, under the paths by which the leader of the run will look for them.
+fn add_context_files(
+    files: &mut BTreeMap<String, String>,
+    used: Vec<FileUse>,
+    config: &Config,
+    root: &Path,
+) -> Result<(), BundleError> {
+    let mut project = Project::new(root);
+    project.allowed_files = config.run.allow_files.iter().map(|path| path.as_str().to_owned()).collect();
+    for file in used {
+        let mut parts = Path::new(&*file.path).components();
+        if !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+            || file.path.starts_with('~')
+        {
+            return Err(BundleError::Elsewhere(format!(
+                "context file `{}` cannot be sent to workers, which get files in the folder of the project alone; move it there, and write its path without `..`",
+                file.path
+            )));
+        }
+        let name = normalized(&file.path);
+        if !root.join(&name).exists() {
+            return Err(BundleError::Elsewhere(format!(
+                "context file `{}` does not exist; workers get the files that are there when the run is submitted, and none that an agent writes later: let the \
+                 session reply with what it makes",
+                file.path
+            )));
+        }
+        let text = context_file::read(&project, &file).map_err(|failure| {
+            BundleError::Elsewhere(match failure.kind {
+                ErrorKind::UnsafePath => failure.message,
+                _ => format!("context file `{}` cannot be sent to workers: {}", file.path, failure.message),
+            })
+        })?;
+        files.insert(name, text.to_string());
+    }
+    Ok(())
 }
 
 /// The script of the harness `script` in the folder of a bundle.

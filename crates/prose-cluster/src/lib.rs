@@ -20,6 +20,7 @@ mod perform;
 mod priority;
 mod quota;
 mod repository;
+mod skill_files;
 mod submit;
 mod worker;
 

@@ -1,12 +1,13 @@
 //! The skills of agents: folders with a `SKILL.md`.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use prose_analysis::rights::skill_path;
 use prose_analysis::skills::{MissingSkill, MissingSkills, NamedSkill};
 use prose_config::{Config, NamedInSettings, Project};
+use prose_rights::normalized;
 use prose_syntax::suggest::nearest;
 use prose_syntax::{Code, Diagnostic, Fix};
 use smol_str::SmolStr;
@@ -146,17 +147,52 @@ impl Skills {
         Some(format!("{parent}/{near}"))
     }
 
+    /// The folders in the project, and above it up to that of the repository, that a name or a path of a skill stands for with the agents of any harness.
+    /// Each comes with its path from the folder of a project in which they find it, too. Links that lead out of there do not count.
+    pub fn folders_of(&self, skill: &str) -> Vec<(PathBuf, String)> {
+        let above = self.above();
+        let is_inside = |folder: &Path| {
+            let folder = folder.canonicalize();
+            folder.is_ok_and(|folder| above.last().is_some_and(|top| folder.starts_with(top)))
+        };
+        if let Some(path) = skill_path(skill) {
+            let path = normalized(path);
+            let path = path.strip_suffix(SKILL_FILE).map_or(&*path, |folder| folder.trim_end_matches('/'));
+            let is_below = Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
+            let folder = self.root.join(path);
+            let is_skill = is_below && !path.is_empty() && has_skill(&self.root, path) && is_inside(&folder);
+            return if is_skill { vec![(folder, path.to_owned())] } else { Vec::new() };
+        }
+        let places: BTreeSet<&str> = SOURCES
+            .iter()
+            .filter_map(|(_, source)| match source {
+                Source::Folders { project, .. } => Some(*project),
+                Source::None | Source::Unknown => None,
+            })
+            .flatten()
+            .copied()
+            .collect();
+        let nearest = |place: &str| {
+            let all = above.iter().map(|folder| folder.join(place));
+            all.filter(|at| has_skill(at, skill)).map(|at| at.join(skill)).find(|folder| is_inside(folder))
+        };
+        places.into_iter().filter_map(|place| Some((nearest(place)?, format!("{place}/{skill}")))).collect()
+    }
+
+    /// The folders in which agents look for those of their skills: that of the project, and those above up to the folder of the repository.
+    fn above(&self) -> Vec<PathBuf> {
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let repository = root.ancestors().position(|folder| folder.join(".git").exists());
+        root.ancestors().take(repository.map_or(1, |at| at + 1)).map(Path::to_owned).collect()
+    }
+
     fn folders(&self, harness: &str) -> impl Iterator<Item = PathBuf> {
         let (project, home) = match source(harness) {
             Source::Folders { project, home } => (project, home),
             Source::None | Source::Unknown => (&[][..], &[][..]),
         };
-        // Agents look up to the folder of the repository.
-        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
-        let repository = root.ancestors().position(|folder| folder.join(".git").exists());
-        let above: Vec<PathBuf> =
-            root.ancestors().take(repository.map_or(1, |at| at + 1)).map(Path::to_owned).collect();
-        let of_project = above
+        let of_project = self
+            .above()
             .into_iter()
             .flat_map(move |folder| project.iter().map(move |name| folder.join(name)).collect::<Vec<_>>());
         let of_home = self.home.clone().into_iter();
@@ -309,6 +345,36 @@ harness = "provider"
             "reviw": skill `reviw` does not exist for harness `claude`; did you mean `review`?
             "./tools/table": `./tools/table/SKILL.md` does not exist; did you mean `./tools/tables`?"#]]
         .assert_eq(&problems.join("\n"));
+    }
+
+    #[test]
+    fn names_and_paths_stand_for_folders_wherever_agents_look() {
+        let (folder, skills) = project(&[
+            "project/deep/.claude/skills/review",
+            "project/.claude/skills/review",
+            "project/.agents/skills/review",
+            "project/deep/tools/tables",
+            "project/outside",
+            "home/.claude/skills/mine",
+        ]);
+        let project = folder.path().canonicalize().unwrap().join("project");
+        let found = |skill: &str| -> Vec<String> {
+            let found = skills.folders_of(skill).into_iter().map(|(from, to)| {
+                let from = from.canonicalize().unwrap();
+                format!("{} as {to}", from.strip_prefix(&project).unwrap().display())
+            });
+            found.collect()
+        };
+        let review = [
+            ".agents/skills/review as .agents/skills/review",
+            "deep/.claude/skills/review as .claude/skills/review",
+        ];
+        assert_eq!(found("review"), review);
+        assert_eq!(found("./tools/tables"), ["deep/tools/tables as tools/tables"]);
+        assert_eq!(found("tools/tables/SKILL.md"), ["deep/tools/tables as tools/tables"]);
+        for nothing in ["mine", "plugin:review", "../outside", "./nothing", "./", "~/x", "/etc"] {
+            assert_eq!(found(nothing), [""; 0], "{nothing}");
+        }
     }
 
     #[test]

@@ -15,8 +15,9 @@ use crate::folder::Project;
 /// How large a file may be. A model that shortens it has to read all of it, and none reads more than this.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// The content of a file, by the path that a program gives it.
-pub(crate) fn read(project: &Project, file: &FileUse) -> Result<Arc<str>, Failure> {
+/// The content of a file, by the path that a program gives it. The failure is [`ErrorKind::UnsafePath`] if the program may not pass it on, and
+/// [`ErrorKind::Other`] if it cannot be read.
+pub fn read(project: &Project, file: &FileUse) -> Result<Arc<str>, Failure> {
     let file = allowed(project, file)?;
     text_of(&file).map_err(|message| Failure { kind: ErrorKind::Other, message })
 }

@@ -345,7 +345,7 @@ impl FilesystemStore {
             return failure;
         }
         let message = format!(
-            "`{}` is not among the files that were submitted to the cluster, which are those of the program; pass its text as an input instead",
+            "`{}` is not among the files that were submitted to the cluster, which are those that the program names without `{{…}}`; pass its text as an input instead",
             file.path
         );
         Failure { kind: ErrorKind::UnsafePath, message }

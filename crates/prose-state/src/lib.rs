@@ -12,7 +12,7 @@ pub mod answers;
 mod at_work;
 pub mod binding_file;
 pub mod bindings;
-mod context_file;
+pub mod context_file;
 mod database;
 mod disk;
 pub mod env;

@@ -26,6 +26,7 @@ mod names;
 mod parts;
 mod permissions;
 mod preconditions;
+mod project_files;
 
 pub use self::coverage::{Coverable, CoverableBranch, Decision};
 pub use self::description::{DescribedAgent, FlowStep};

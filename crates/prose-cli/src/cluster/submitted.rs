@@ -162,7 +162,7 @@ pub(super) fn bundle_of(name: &str, loaded: &Loaded, options: Options) -> Result
         );
     }
     let root = project_of(loaded.project.clone()).root;
-    Bundle::new(&loaded.program, path, &root, options).map_err(|error| error.to_string())
+    Bundle::new(&loaded.program, &loaded.config, path, &root, options).map_err(|error| error.to_string())
 }
 
 /// The bundle of a run that a server has, which was not submitted to it, such as an imported one: of its program in the present project.
@@ -183,7 +183,8 @@ fn bundle_of_elsewhere(details: &RunDetails, args: &ResumeArgs) -> Result<Bundle
     }
     let mut options = options_of(head);
     override_options(&mut options, &args.runner)?;
-    Bundle::new(&program, &path, &present_project().root, options).map_err(|error| error.to_string())
+    let root = present_project().root;
+    Bundle::new(&program, loaded.rules.config(), &path, &root, options).map_err(|error| error.to_string())
 }
 
 /// Follows a run that was just submitted to a server.

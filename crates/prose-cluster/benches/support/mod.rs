@@ -61,9 +61,10 @@ impl Cluster {
     pub(crate) fn bundle(&self, text: &str) -> Bundle {
         let path = self.project.path().join("main.prose");
         fs::write(&path, text).unwrap();
-        let program = load_file(&path, ImportOptions::default()).unwrap().program.unwrap();
+        let loaded = load_file(&path, ImportOptions::default()).unwrap();
+        let program = loaded.program.unwrap();
         let options = Options { harness: "offline".to_owned(), ..Options::default() };
-        Bundle::new(&program, &path, self.project.path(), options).unwrap()
+        Bundle::new(&program, loaded.rules.config(), &path, self.project.path(), options).unwrap()
     }
 
     pub(crate) fn submit(&self, bundle: &Bundle) -> SmolStr {

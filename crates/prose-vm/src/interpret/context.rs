@@ -186,7 +186,9 @@ impl Cx {
                 }
                 _ => Arc::clone(&file),
             };
-            let used = FileUse { folder, ..self.file_use(&file, is_exact) };
+            let grants = &self.run.world.settings.grants;
+            let used = self.program().file_use(Arc::clone(&file), is_exact, grants);
+            let used = FileUse { folder, ..used };
             let (shown, text) = match by_reference {
                 true if path.is_some() => (Some(file), None),
                 // Only a file that is there is one that an agent may be told to read (decision 14).
@@ -211,14 +213,6 @@ impl Cx {
             false => self.shortened(&name, shown(&value).into()).await?,
         };
         Ok(ContextItem::text(name, text))
-    }
-
-    /// A file that the program passes on, with what it may pass on.
-    fn file_use(&self, path: &Arc<str>, is_exact: bool) -> FileUse {
-        let grants = &self.run.world.settings.grants;
-        let fetched = self.program().fetched.as_ref();
-        let rights = fetched.map(|fetched| grants.of(&fetched.identity.name).cloned().collect());
-        FileUse { path: Arc::clone(path), folder: None, is_exact: is_exact && rights.is_none(), rights }
     }
 
     /// What is asked of a file. A session does without one that cannot be passed to it (R40).

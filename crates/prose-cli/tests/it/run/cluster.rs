@@ -2,6 +2,7 @@
 
 mod chaos;
 mod faults;
+mod files;
 mod forks;
 mod repositories;
 mod roles;
@@ -316,8 +317,6 @@ fn what_cannot_be_run_on_other_machines_is_refused_with_the_reason() {
         ("project/prose.toml", ""),
         ("project/out.prose", "use \"../two.prose\" as two\noutput t = two()\n"),
         ("memory.prose", "agent a:\n  persist: project\n  prompt: \"A\"\nsession: a\n  prompt: \"go\"\n"),
-        ("file.prose", "session \"read\"\n  context:\n    file: \"./notes.md\"\n"),
-        ("notes.md", "tides"),
     ]);
     let refused = cluster.prose(&["run", "project/out.prose", "-q"]).ended(2).stderr;
     assert!(refused.contains("is not in the folder of the project"), "{refused}");
@@ -330,8 +329,6 @@ fn what_cannot_be_run_on_other_machines_is_refused_with_the_reason() {
     cluster.worker(&[]);
     let scripted = cluster.prose(&["run", "two.prose", "-q", "--script", "answers.toml"]).ended(0);
     assert_eq!(scripted.stdout, "text: two\n");
-    let failed = cluster.prose(&["run", "file.prose", "-q", "--harness", "offline"]).ended(1).stderr;
-    assert!(failed.contains("`./notes.md` is not among the files that were submitted"), "{failed}");
     assert!(!Path::new("/.prose").exists(), "a worker keeps nothing in its folder");
 }
 
