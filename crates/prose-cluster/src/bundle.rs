@@ -15,7 +15,6 @@ use prose_project::imports::ImportOptions;
 use prose_project::load::{copies_of_imports, load_file};
 use prose_project::skills::Skills;
 use prose_registry::{LOCK_FILE, Vendor};
-use prose_rights::normalized;
 use prose_run::{Caps, FromRun, Project, Right, RunRequest, Start, UserTrust};
 use prose_state::context_file;
 use prose_state::replay::RecordedRun;
@@ -30,7 +29,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::repository::Repository;
-use crate::skill_files::{SkillFile, add_skill};
+use crate::skill_files::{SkillFile, SkillFileError, add_skill};
 
 /// The latest version of bundles that this version takes. A bundle has the first version that has all of it, so that older workers take what they know.
 pub(crate) const VERSION: i32 = SKILLS;
@@ -165,6 +164,17 @@ impl fmt::Display for BundleError {
 
 impl std::error::Error for BundleError {}
 
+impl BundleError {
+    fn of_skill(error: SkillFileError) -> Self {
+        match error {
+            SkillFileError::Io(path, error) => Self::Io(path, error),
+            SkillFileError::Unsuitable(path, why) => {
+                Self::Elsewhere(format!("`{}` is a part of a skill, but {why}", path.display()))
+            }
+        }
+    }
+}
+
 impl Bundle {
     /// Bundles a program of a project, as it is loaded with the settings, whose file has a path.
     pub fn new(
@@ -216,7 +226,7 @@ impl Bundle {
         let of_settings = of_settings.map(|skill| SmolStr::new(skill.as_str()));
         for skill in of_settings.chain(program.named_skills(&grants)) {
             for (folder, name) in Skills::of(&root).folders_of(&skill) {
-                add_skill(&mut skills, &folder, &name)?;
+                add_skill(&mut skills, &folder, &name).map_err(BundleError::of_skill)?;
             }
         }
         let version = match options.repository {
@@ -347,16 +357,12 @@ fn add_context_files(
     let mut project = Project::new(root);
     project.allowed_files = config.run.allow_files.iter().map(|path| path.as_str().to_owned()).collect();
     for file in used {
-        let mut parts = Path::new(&*file.path).components();
-        if !parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
-            || file.path.starts_with('~')
-        {
-            return Err(BundleError::Elsewhere(format!(
+        let name = context_file::portable_path(&file.path).ok_or_else(|| {
+            BundleError::Elsewhere(format!(
                 "context file `{}` cannot be sent to workers, which get files in the folder of the project alone; move it there, and write its path without `..`",
                 file.path
-            )));
-        }
-        let name = normalized(&file.path);
+            ))
+        })?;
         if !root.join(&name).exists() {
             return Err(BundleError::Elsewhere(format!(
                 "context file `{}` does not exist; workers get the files that are there when the run is submitted, and none that an agent writes later: let the \

@@ -3,13 +3,11 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
-
-use crate::bundle::BundleError;
 
 /// How many bytes the files of a skill have together, at most.
 const MAX_BYTES: u64 = 16 << 20;
@@ -20,6 +18,15 @@ pub(crate) struct SkillFile {
     base64: String,
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     is_executable: bool,
+}
+
+/// Why a file of a skill cannot be sent to other machines.
+#[derive(Debug)]
+pub(crate) enum SkillFileError {
+    /// It cannot be read.
+    Io(PathBuf, io::Error),
+    /// It is none that they can have, and why.
+    Unsuitable(PathBuf, String),
 }
 
 impl SkillFile {
@@ -55,7 +62,7 @@ pub(crate) fn add_skill(
     files: &mut BTreeMap<String, SkillFile>,
     folder: &Path,
     name: &str,
-) -> Result<(), BundleError> {
+) -> Result<(), SkillFileError> {
     let mut left = MAX_BYTES;
     add_folder(files, folder, name, &mut left)
 }
@@ -65,11 +72,9 @@ fn add_folder(
     folder: &Path,
     name: &str,
     left: &mut u64,
-) -> Result<(), BundleError> {
-    let failed = |path: &Path, error| BundleError::Io(path.to_owned(), error);
-    let refused = |path: &Path, why: &str| {
-        BundleError::Elsewhere(format!("`{}` is a part of a skill, but {why}", path.display()))
-    };
+) -> Result<(), SkillFileError> {
+    let failed = |path: &Path, error| SkillFileError::Io(path.to_owned(), error);
+    let refused = |path: &Path, why: &str| SkillFileError::Unsuitable(path.to_owned(), why.to_owned());
     for entry in fs::read_dir(folder).map_err(|error| failed(folder, error))? {
         let path = entry.map_err(|error| failed(folder, error))?.path();
         let last = path.file_name().and_then(|last| last.to_str());

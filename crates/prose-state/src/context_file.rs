@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use prose_rights::{Right, is_protected, normalized};
@@ -26,6 +26,14 @@ pub fn read(project: &Project, file: &FileUse) -> Result<Arc<str>, Failure> {
 pub(crate) fn check(project: &Project, file: &FileUse) -> Result<(), Failure> {
     let file = allowed(project, file)?;
     check_is_file(&file).map_err(|message| Failure { kind: ErrorKind::Other, message })
+}
+
+/// The path that a program gives a file, without `.` and empty parts, if it is that of the file wherever the project is: it leads neither out of the project nor
+/// through `..`.
+pub fn portable_path(path: &str) -> Option<String> {
+    let mut parts = Path::new(path).components();
+    let is_below = parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
+    (is_below && !path.starts_with('~')).then(|| normalized(path))
 }
 
 /// Where a path leads, if it is a place that the run may read (decision 14), no protected file, and one that the program has a right to (decision 19).
