@@ -1,6 +1,6 @@
 //! Everything that a run needs: its program with the programs that it imports, the settings of its project, and what the user has passed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -13,9 +13,10 @@ use prose_files::{Limit, read_text};
 use prose_project::UserFiles;
 use prose_project::imports::ImportOptions;
 use prose_project::load::{copies_of_imports, load_file};
-use prose_project::skills::Skills;
+use prose_project::skills::{Skills, is_path};
+use prose_project::trust::accepts_settings;
 use prose_registry::{LOCK_FILE, Vendor};
-use prose_run::{Caps, FromRun, Project, Right, RunRequest, Start, UserTrust};
+use prose_run::{Caps, FromRun, Grants, Project, Right, RunRequest, Start, UserTrust, asks_model};
 use prose_state::context_file;
 use prose_state::replay::RecordedRun;
 use prose_vm::earlier::ChangedVariable;
@@ -29,7 +30,7 @@ use serde::{Deserialize, Serialize};
 use smol_str::SmolStr;
 
 use crate::repository::Repository;
-use crate::skill_files::{SkillFile, SkillFileError, add_skill};
+use crate::skill_files::{MAX_BYTES, SkillFile, SkillFileError, add_skill};
 
 /// The latest version of bundles that this version takes. A bundle has the first version that has all of it, so that older workers take what they know.
 pub(crate) const VERSION: i32 = SKILLS;
@@ -204,7 +205,9 @@ impl Bundle {
         add_imports(&mut files, &root, program)?;
         for name in [FILE_NAME, LOCK_FILE] {
             let path = root.join(name);
-            if path.exists() {
+            // Settings of another user have no effect here, and none on workers either.
+            let is_ignored = name == FILE_NAME && !accepts_settings(&UserTrust::of_user().store(), &path);
+            if path.exists() && !is_ignored {
                 add(&mut files, &root, &path)?;
             }
         }
@@ -220,15 +223,8 @@ impl Bundle {
             }
         }
         let grants = config.grants().with_all(&options.allow);
-        add_context_files(&mut files, program.context_files(&grants), config, &root)?;
-        let mut skills = BTreeMap::new();
-        let of_settings = config.agents.values().filter_map(|agent| agent.skills.as_ref()).flatten();
-        let of_settings = of_settings.map(|skill| SmolStr::new(skill.as_str()));
-        for skill in of_settings.chain(program.named_skills(&grants)) {
-            for (folder, name) in Skills::of(&root).folders_of(&skill) {
-                add_skill(&mut skills, &folder, &name).map_err(BundleError::of_skill)?;
-            }
-        }
+        add_context_files(&mut files, program.context_files(&grants), &root)?;
+        let skills = skills_of(program, config, &grants, &options, &root)?;
         let version = match options.repository {
             _ if !skills.is_empty() => SKILLS,
             Some(_) => REPOSITORIES,
@@ -270,18 +266,21 @@ impl Bundle {
         serde_json::from_str(text).map_err(broken)
     }
 
-    /// Writes those of its files that a folder does not have. Returns their paths there.
-    pub fn unpack(&self, root: &Path) -> Result<Vec<String>, BundleError> {
+    /// Writes those of its files that a folder does not have.
+    pub fn unpack(&self, root: &Path) -> Result<(), BundleError> {
+        for (name, file) in &self.skills {
+            unpack_file(root, name, |path| file.write(path))?;
+        }
+        self.unpack_texts(root).map(drop)
+    }
+
+    /// The same without skills, for a checkout of the repository, which has its own. Returns the paths of what was not there before.
+    pub(crate) fn unpack_texts(&self, root: &Path) -> Result<Vec<String>, BundleError> {
         let mut new = Vec::new();
         let script = self.options.script.as_ref().map(|text| (SCRIPT, text));
         for (name, text) in self.files.iter().map(|(name, text)| (&**name, text)).chain(script) {
             if unpack_file(root, name, |path| fs::write(path, text))? {
                 new.push(name.to_owned());
-            }
-        }
-        for (name, file) in &self.skills {
-            if unpack_file(root, name, |path| file.write(path))? {
-                new.push(name.clone());
             }
         }
         Ok(new)
@@ -328,7 +327,7 @@ impl Bundle {
     }
 }
 
-/// Writes a file of a bundle into a folder. Returns whether it was not there before.
+/// Writes a file of a bundle into a folder, unless a link there leads elsewhere. Returns whether it was written, and not there before.
 fn unpack_file(
     root: &Path,
     name: &str,
@@ -339,7 +338,8 @@ fn unpack_file(
         return Err(BundleError::Path(name.to_owned()));
     }
     let path = root.join(name);
-    if path.symlink_metadata().is_ok() {
+    let above = path.ancestors().skip(1).take_while(|folder| *folder != root);
+    if path.symlink_metadata().is_ok() || above.into_iter().any(Path::is_symlink) {
         return Ok(false);
     }
     let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write(&path));
@@ -351,34 +351,65 @@ fn unpack_file(
 fn add_context_files(
     files: &mut BTreeMap<String, String>,
     used: Vec<FileUse>,
-    config: &Config,
     root: &Path,
 ) -> Result<(), BundleError> {
-    let mut project = Project::new(root);
-    project.allowed_files = config.run.allow_files.iter().map(|path| path.as_str().to_owned()).collect();
+    // What a project allows is not asked here: the server of a cluster is no place for keys.
+    let project = Project::new(root);
     for file in used {
+        let refused = |why: &str| {
+            BundleError::Elsewhere(format!("context file `{}` cannot be sent to workers: {why}", file.path))
+        };
         let name = context_file::portable_path(&file.path).ok_or_else(|| {
-            BundleError::Elsewhere(format!(
-                "context file `{}` cannot be sent to workers, which get files in the folder of the project alone; move it there, and write its path without `..`",
-                file.path
-            ))
+            refused("give its path from the folder of the project, without `..`, `:` and `\\`; all of that folder may be named, and nothing else")
         })?;
         if !root.join(&name).exists() {
-            return Err(BundleError::Elsewhere(format!(
-                "context file `{}` does not exist; workers get the files that are there when the run is submitted, and none that an agent writes later: let the \
-                 session reply with what it makes",
-                file.path
-            )));
+            return Err(refused(
+                "it does not exist; workers get the files that are there when the run is submitted, and none that an agent writes later: let the session reply with \
+                 what it makes",
+            ));
         }
-        let text = context_file::read(&project, &file).map_err(|failure| {
-            BundleError::Elsewhere(match failure.kind {
-                ErrorKind::UnsafePath => failure.message,
-                _ => format!("context file `{}` cannot be sent to workers: {}", file.path, failure.message),
-            })
+        let text = context_file::read(&project, &file).map_err(|failure| match failure.kind {
+            ErrorKind::UnsafePath => refused(
+                "it may contain secrets or control what programs may do, leads out of the project, or the fetched program that names it has no right to it",
+            ),
+            _ => refused(&failure.message),
         })?;
         files.insert(name, text.to_string());
     }
     Ok(())
+}
+
+/// The files of the skills that sessions of a program have.
+fn skills_of(
+    program: &Program,
+    config: &Config,
+    grants: &Grants,
+    options: &Options,
+    root: &Path,
+) -> Result<BTreeMap<String, SkillFile>, BundleError> {
+    let mut names: BTreeSet<SmolStr> = BTreeSet::new();
+    for session in program.session_permissions() {
+        let of_settings = session.agent.and_then(|agent| config.agents.get(agent.as_str())?.skills.as_ref());
+        match of_settings {
+            Some(own) => names.extend(own.iter().map(|skill| SmolStr::new(skill.as_str()))),
+            None => names.extend(
+                session.skills.into_iter().filter(|skill| skill.is_granted(grants)).map(|skill| skill.name),
+            ),
+        }
+    }
+    let (mut files, mut left) = (BTreeMap::new(), MAX_BYTES);
+    for skill in names {
+        let folders = Skills::of(root).folders_of(&skill);
+        if folders.is_empty() && is_path(&skill) && asks_model(&options.harness) {
+            return Err(BundleError::Elsewhere(format!(
+                "skill `{skill}` cannot be sent to workers: it is not the path of a folder in the project that has a `SKILL.md`"
+            )));
+        }
+        for (folder, name) in folders {
+            add_skill(&mut files, &folder, &name, &mut left).map_err(BundleError::of_skill)?;
+        }
+    }
+    Ok(files)
 }
 
 /// The script of the harness `script` in the folder of a bundle.

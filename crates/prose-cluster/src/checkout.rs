@@ -64,7 +64,7 @@ impl Checkouts {
         let tree = Tree(trees.join(format!("{run}-{number}-{attempt}")));
         let root = self.clones.check_out(&self.repository, &self.worker, &tree.0)?;
         let folder = &self.repository.folder;
-        let unpacked = self.bundle.unpack(&root).map_err(|error| error.to_string())?;
+        let unpacked = self.bundle.unpack_texts(&root).map_err(|error| error.to_string())?;
         let mut ours: Vec<String> = unpacked.iter().map(|path| format!("{folder}{path}")).collect();
         ours.push(format!("{folder}.prose"));
         let harness = harness_in(run, &self.bundle, &root, None)?.harness;

@@ -92,7 +92,7 @@ impl Taken {
         stop: oneshot::Receiver<String>,
     ) -> Led {
         let refused = |error: &dyn std::fmt::Display| Led::Refused(error.to_string());
-        let made = Bundle::read(&self.bundle).and_then(|bundle| bundle.unpack(root).map(|_| bundle));
+        let made = Bundle::read(&self.bundle).and_then(|bundle| bundle.unpack(root).map(|()| bundle));
         let bundle = match made {
             Ok(bundle) => bundle,
             Err(error) => return refused(&error),

@@ -61,6 +61,11 @@ const SOURCES: &[(&str, Source)] = &[
     ("provider", Source::None),
 ];
 
+/// Whether a skill is named by a path, and not by a name that agents look for.
+pub fn is_path(skill: &str) -> bool {
+    skill_path(skill).is_some()
+}
+
 /// What is wrong with a skill that a session names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SkillProblem {

@@ -5,7 +5,8 @@ use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
-use prose_rights::{Right, is_protected, normalized};
+pub use prose_rights::is_protected;
+use prose_rights::{Right, normalized};
 use prose_vm::effect::{Failure, FileUse};
 use prose_vm::error::ErrorKind;
 
@@ -28,12 +29,12 @@ pub(crate) fn check(project: &Project, file: &FileUse) -> Result<(), Failure> {
     check_is_file(&file).map_err(|message| Failure { kind: ErrorKind::Other, message })
 }
 
-/// The path that a program gives a file, without `.` and empty parts, if it is that of the file wherever the project is: it leads neither out of the project nor
-/// through `..`.
+/// The path that a program gives a file, without `.` and empty parts, if it is that of the file wherever the project is and on any system: it leads neither out
+/// of the project nor through `..`, and has no characters that separate parts elsewhere.
 pub fn portable_path(path: &str) -> Option<String> {
     let mut parts = Path::new(path).components();
     let is_below = parts.all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-    (is_below && !path.starts_with('~')).then(|| normalized(path))
+    (is_below && !path.starts_with("~/") && !path.contains(['\\', ':'])).then(|| normalized(path))
 }
 
 /// Where a path leads, if it is a place that the run may read (decision 14), no protected file, and one that the program has a right to (decision 19).

@@ -17,6 +17,7 @@ use rustc_hash::FxHashMap;
 use sha2::{Digest, Sha256};
 use smol_str::SmolStr;
 
+mod context_files;
 mod coverage;
 mod description;
 mod excerpts;
@@ -26,7 +27,6 @@ mod names;
 mod parts;
 mod permissions;
 mod preconditions;
-mod project_files;
 
 pub use self::coverage::{Coverable, CoverableBranch, Decision};
 pub use self::description::{DescribedAgent, FlowStep};

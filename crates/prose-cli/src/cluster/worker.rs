@@ -40,7 +40,12 @@ pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> 
         }
     };
     let classes = if args.classes.is_empty() { installed() } else { args.classes.clone() };
-    let folder = tempfile::Builder::new().prefix("prose-worker-").tempdir()?;
+    let mut folder = tempfile::Builder::new();
+    folder.prefix("prose-worker-");
+    // It has what was submitted, which is not for other users of the machine.
+    #[cfg(unix)]
+    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
+    let folder = folder.tempdir()?;
     let settings = WorkerSettings {
         name: name(),
         classes,

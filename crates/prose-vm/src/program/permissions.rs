@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use prose_analysis::model::{Expr, Property, Stmt, Value};
 use prose_analysis::rights::skill_path;
-use prose_rights::PermissionRule;
+use prose_rights::{Grants, PermissionRule, Right};
 use smol_str::SmolStr;
 
 use super::{At, Program, is_definition, property};
@@ -39,8 +39,20 @@ pub struct WrittenSkill {
     pub name: SmolStr,
     /// The path of the imported program that contains it; `None` for the program that is run.
     pub import: Option<SmolStr>,
+    /// The name of the program that contains it, if that was fetched (decision 19).
+    pub fetched: Option<SmolStr>,
     /// The line, from 1.
     pub line: u32,
+}
+
+impl WrittenSkill {
+    /// Whether the program that names the skill may use it: one that was fetched needs the right to a path (decision 19).
+    pub fn is_granted(&self, grants: &Grants) -> bool {
+        match (&self.fetched, skill_path(&self.name)) {
+            (Some(program), Some(path)) => grants.cover(program, &Right::skills(path)),
+            _ => true,
+        }
+    }
 }
 
 impl Program {
@@ -144,7 +156,8 @@ impl Program {
             let Value::Expr(expr) = item else { return None };
             let name = body.string(*expr)?;
             let line = self.line(self.range(at, body[*expr].range).start().into());
-            Some(WrittenSkill { name: self.skill(name).into(), import: import.cloned(), line })
+            let fetched = self.fetched.as_ref().map(|fetched| SmolStr::from(&fetched.identity.name));
+            Some(WrittenSkill { name: self.skill(name).into(), import: import.cloned(), fetched, line })
         };
         items.iter().filter_map(written).collect()
     }

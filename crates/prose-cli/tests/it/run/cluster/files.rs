@@ -14,7 +14,7 @@ while read -r line; do
     *'"session/new"'*) echo '{"jsonrpc":"2.0","id":'$id',"result":{"sessionId":"s"}}';;
     *'"session/prompt"'*)
       case $line in *tides*) said=tides ;; *) said=nothing ;; esac
-      said="$said, $(skills/tables/count) lines, $(cat .agents/skills/style/SKILL.md)"
+      said="$said, $(skills/tables/count) lines, $(ls -A skills/tables | wc -l) entries, $(cat .agents/skills/style/SKILL.md)"
       echo '{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s","update":{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":"'$said'"}}}}'
       echo '{"jsonrpc":"2.0","id":'$id',"result":{"stopReason":"end_turn"}}';;
   esac
@@ -41,21 +41,30 @@ fn context_files_and_skills_are_there_on_other_machines() {
     ]);
     let agent = cluster.workspace.path("agent.sh");
     let settings = format!("[run]\nharness = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", agent.display());
+    // No session has this agent.
+    let settings = format!("{settings}[agents.writer]\nskills = [\"./nowhere\"]\n");
     cluster.workspace.write("prose.toml", settings.as_bytes());
+    // What git keeps, such as an address with a password, is not sent.
+    cluster.workspace.write("skills/tables/.git/config", b"[remote]\n");
     cluster.workspace.write("skills/tables/data/table.bin", b"\xff\x00\n\xfe\n");
     let executable = cluster.workspace.path("skills/tables/count");
     set_permissions(executable, Permissions::from_mode(0o755)).unwrap();
     cluster.worker(&["--leads", "0"]);
     cluster.worker(&["--slots", "0"]);
     let run = cluster.prose(&["run", "main.prose", "-q"]).ended(0);
-    assert_eq!(run.stdout, "text: tides, 2 lines, Short.\n");
-    let executable = cluster.workspace.path("skills/tables/link");
-    symlink("count", executable).unwrap();
-    let refused = cluster.prose(&["run", "main.prose", "-q"]).ended(2).stderr;
-    assert!(
-        refused.contains("link` is a part of a skill, but only files and folders can be sent"),
-        "{refused}"
-    );
+    assert_eq!(run.stdout, "text: tides, 2 lines, 3 entries, Short.\n");
+    let refused = |cluster: &Cluster, why: &str| {
+        let stderr = cluster.prose(&["run", "main.prose", "-q"]).ended(2).stderr;
+        assert!(stderr.contains(why), "{stderr}");
+    };
+    let link = cluster.workspace.path("skills/tables/link");
+    symlink("count", &link).unwrap();
+    refused(&cluster, "link` is a part of a skill, but only files and folders can be sent");
+    std::fs::remove_file(&link).unwrap();
+    cluster.workspace.write("skills/tables/data/.env", b"KEY=value");
+    refused(&cluster, ".env` is a part of a skill, but it may contain secrets");
+    std::fs::remove_dir_all(cluster.workspace.path("skills")).unwrap();
+    refused(&cluster, "skill `./skills/tables` cannot be sent to workers: it is not the path of a folder");
 }
 
 #[test]
@@ -65,7 +74,7 @@ fn files_that_cannot_be_sent_are_told_of_before_the_run() {
     let computed = format!("let name = \"notes\"\n{}", context("./{name}.md"));
     let (missing, outside, secret) = (context("./none.md"), context("../notes.md"), context(".env"));
     let mut cluster = Cluster::new(&[
-        ("project/prose.toml", ""),
+        ("project/prose.toml", "[run]\nallow-files = [\".env\"]\n"),
         ("project/missing.prose", &missing),
         ("project/outside.prose", &outside),
         ("project/secret.prose", &secret),
@@ -80,10 +89,12 @@ fn files_that_cannot_be_sent_are_told_of_before_the_run() {
         let stderr = cluster.prose(&["run", &program, "-q", "--harness", "offline"]).ended(status).stderr;
         assert!(stderr.contains(why), "{stderr}");
     };
-    refused("missing", 2, "context file `./none.md` does not exist; workers get the files that are there");
-    refused("outside", 2, "context file `../notes.md` cannot be sent to workers");
-    refused("secret", 2, "context file `.env` is not passed on: it may contain secrets");
+    refused("missing", 2, "context file `./none.md` cannot be sent to workers: it does not exist");
+    refused(
+        "outside",
+        2,
+        "context file `../notes.md` cannot be sent to workers: give its path from the folder",
+    );
+    refused("secret", 2, "context file `.env` cannot be sent to workers: it may contain secrets");
     refused("computed", 1, "`./notes.md` is not among the files that were submitted to the cluster");
-    cluster.workspace.write("project/prose.toml", b"[run]\nallow-files = [\".env\"]\n");
-    cluster.prose(&["run", "project/secret.prose", "-q", "--harness", "offline"]).ended(0);
 }
