@@ -423,8 +423,12 @@ fn add_imports(
     for imported in program.imports.iter().filter_map(|import| import.program.as_ref()) {
         // Those that are fetched are copied with all that they import.
         if imported.fetched.is_none() {
+            let before = files.len();
             add(files, root, Path::new(&imported.from))?;
-            add_imports(files, root, imported)?;
+            // The same program may be imported by several paths.
+            if files.len() > before {
+                add_imports(files, root, imported)?;
+            }
         }
     }
     Ok(())
