@@ -338,8 +338,8 @@ fn unpack_file(
         return Err(BundleError::Path(name.to_owned()));
     }
     let path = root.join(name);
-    let above = path.ancestors().skip(1).take_while(|folder| *folder != root);
-    if path.symlink_metadata().is_ok() || above.into_iter().any(Path::is_symlink) {
+    let mut above = path.ancestors().skip(1).take_while(|folder| *folder != root);
+    if path.symlink_metadata().is_ok() || above.any(Path::is_symlink) {
         return Ok(false);
     }
     let written = path.parent().map_or(Ok(()), fs::create_dir_all).and_then(|()| write(&path));
@@ -397,9 +397,10 @@ fn skills_of(
             ),
         }
     }
+    let skills = Skills::of(root);
     let (mut files, mut left) = (BTreeMap::new(), MAX_BYTES);
     for skill in names {
-        let folders = Skills::of(root).folders_of(&skill);
+        let folders = skills.folders_of(&skill);
         if folders.is_empty() && is_path(&skill) && asks_model(&options.harness) {
             return Err(BundleError::Elsewhere(format!(
                 "skill `{skill}` cannot be sent to workers: it is not the path of a folder in the project that has a `SKILL.md`"
