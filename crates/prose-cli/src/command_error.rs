@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use prose_cluster::ClusterError;
 use prose_project::FileError;
 use prose_state::StateError;
 
@@ -44,6 +45,12 @@ impl From<FileError> for CommandError {
 
 impl From<StateError> for CommandError {
     fn from(error: StateError) -> Self {
+        Self::Message(error.to_string())
+    }
+}
+
+impl From<ClusterError> for CommandError {
+    fn from(error: ClusterError) -> Self {
         Self::Message(error.to_string())
     }
 }

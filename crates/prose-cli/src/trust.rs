@@ -6,7 +6,7 @@ use std::time::UNIX_EPOCH;
 
 use prose_config::FILE_NAME;
 use prose_project::trust::{TrustStore, TrustSubject, TrustedSetting, accepts_settings};
-use prose_run::Untrusted;
+use prose_run::{RunFailure, RunRequest, Untrusted};
 
 use crate::cli::run::TrustArgs;
 use crate::command_error::CommandError;
@@ -119,10 +119,40 @@ fn list(store: &TrustStore, terminal: &Terminal) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Has a person say whether a project is trusted, or says how that is done. Gives whether it is.
-pub(crate) fn asked(
+/// Where the agents of a run start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AgentsStart {
+    /// On this machine.
+    Here,
+    /// On the machines of the workers that execute the run.
+    OnWorkers,
+}
+
+/// Checks that the project of a request is trusted as far as the request needs it, and asks the user where it is not; `is_said` answers. Returns whether
+/// the run may start.
+pub(crate) fn check(
+    request: &mut RunRequest,
+    agents: AgentsStart,
+    is_said: bool,
+    terminal: &Terminal,
+) -> io::Result<Result<bool, RunFailure>> {
+    match prose_run::check_trust(request) {
+        Ok(()) => Ok(Ok(true)),
+        Err(RunFailure::Untrusted(untrusted)) => {
+            let is_trusted = asked(&untrusted, &request.trust.store(), agents, is_said, terminal)?;
+            // The trust of this run holds also where it cannot be stored.
+            request.trust.is_trusted = is_trusted;
+            Ok(Ok(is_trusted))
+        }
+        Err(failure) => Ok(Err(failure)),
+    }
+}
+
+/// Asks the user to trust a project, or says how that is done. Returns whether it is trusted.
+fn asked(
     untrusted: &Untrusted,
     store: &TrustStore,
+    agents: AgentsStart,
     is_said: bool,
     terminal: &Terminal,
 ) -> io::Result<bool> {
@@ -130,7 +160,11 @@ pub(crate) fn asked(
         let can_ask = keyboard::can_ask() && io::stderr().is_terminal();
         let mut stderr = terminal.stderr();
         let reason = untrusted.reason();
-        let (reason, start) = (one_line(&reason), untrusted.start());
+        let (place, rights) = match agents {
+            AgentsStart::Here => ("", "your rights"),
+            AgentsStart::OnWorkers => (", on the machines of workers", "the rights of the workers"),
+        };
+        let (reason, start) = (one_line(&reason), format!("{}{place}", untrusted.start()));
         if !can_ask {
             writeln!(stderr, "{ERROR}error{ERROR:#}: {reason}, and {}", one_line(&start))?;
             let command = untrusted.command_to_trust();
@@ -144,7 +178,7 @@ pub(crate) fn asked(
             writeln!(stderr, "  its settings say:")?;
             write_concerns(&mut stderr, "    ", &untrusted.subject.concerns)?;
         }
-        writeln!(stderr, "  Agents have your rights, and the project's programs control what they do.")?;
+        writeln!(stderr, "  Agents have {rights}, and the project's programs control what they do.")?;
         write!(stderr, "Do you trust this project? [y/N] ")?;
         stderr.flush()?;
         drop(stderr);

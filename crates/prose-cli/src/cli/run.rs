@@ -166,7 +166,7 @@ pub(crate) struct RunArgs {
     #[arg(
         long,
         value_name = "URL",
-        conflicts_with_all = ["state", "in_context", "dry_run", "only", "replay", "record_script", "narrate", "trust", "allow_outside"]
+        conflicts_with_all = ["state", "in_context", "dry_run", "only", "replay", "record_script", "narrate", "allow_outside"]
     )]
     pub(crate) on: Option<String>,
 

@@ -7,12 +7,12 @@ use prose_run::{Fork, ForkPlan, Start, describe_fork, plan_fork};
 use prose_state::replay::RecordedRun;
 
 use super::server::mirror;
-use super::submitted::{bundle_of, follow_submitted, options_of, override_options};
+use super::submitted::{bundle_of, follow_submitted, is_trusted, options_of, override_options};
 use crate::cli::runs::ForkArgs;
 use crate::fork::{is_confirmed, request, write_plan};
 use crate::run::ended::{Ended, refuse};
 use crate::run::load::load;
-use crate::run::options as import_options;
+use crate::run::{options as import_options, run_request};
 use crate::runs::details;
 use crate::terminal::Terminal;
 
@@ -63,6 +63,11 @@ pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result
         write_plan(&plan, terminal)?;
     }
     if !args.yes && !is_confirmed(terminal)? {
+        return Ok(Ended::Refused);
+    }
+    if let Some((_, loaded)) = &loaded
+        && !is_trusted(run_request(&args.runner, loaded, Start::New), &args.runner, terminal)?
+    {
         return Ok(Ended::Refused);
     }
     let run = match submit(all.server(), &bundle, Priority::Normal) {

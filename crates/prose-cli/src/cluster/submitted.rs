@@ -7,8 +7,8 @@ use prose_cluster::{Bundle, ClusterError, Mirror, Options, Priority, Repository,
 use prose_files::{Limit, read_text};
 use prose_project::imports::ImportOptions;
 use prose_project::load::load_file;
-use prose_run::Caps;
 use prose_run::control::{Client, ControlError, ElsewhereQuestions};
+use prose_run::{Caps, RunRequest, Start, UserTrust};
 use prose_state::Server;
 use prose_state::runs::RunDetails;
 use prose_vm::event::{RunHead, RunStatus};
@@ -28,11 +28,13 @@ use crate::run::interrupt::Interrupts;
 use crate::run::load::Loaded;
 use crate::run::progress::Progress;
 use crate::run::project::{present_project, project_of};
+use crate::run::run_request;
 use crate::runs::attach::{follow, show_or_ask};
 use crate::runs::census;
 use crate::runs::details::details;
 use crate::screen::{self, Elsewhere, Followed, ScreenThread};
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
+use crate::trust::{self, AgentsStart};
 
 /// Submits a run of the program that an argument names, and follows it unless it is detached.
 pub(crate) fn run(
@@ -64,6 +66,9 @@ pub(crate) fn run(
         Ok(bundle) => bundle,
         Err(message) => return refuse(terminal, &message),
     };
+    if !is_trusted(run_request(&args.runner, loaded, Start::New), &args.runner, terminal)? {
+        return Ok(Ended::Refused);
+    }
     let submitted = || -> Result<_, ClusterError> {
         let server = server_of(on)?;
         let run = submit(&server, &bundle, args.priority.into())?;
@@ -88,32 +93,43 @@ pub(crate) fn run(
 
 /// Resumes a run on the workers, and follows it.
 pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended> {
-    let found = || -> Result<(Mirror, String), String> {
-        let all = mirror(on, None).map_err(|error| error.to_string())?;
-        let details = details(&all.project, args.run.as_deref())?;
-        let run = details.summary.id.to_string();
-        match all.standing(&run).map_err(|error| error.to_string())? {
-            None => {
-                let bundle = bundle_of_elsewhere(&details, args)?;
-                adopt(all.server(), &run, bundle, args.runner.limits.caps())
-                    .map_err(|error| error.to_string())?;
-            }
-            Some(Standing::Queued | Standing::Led(_)) => {}
-            Some(Standing::Ended(_)) if details.summary.status.can_be_resumed() => {
-                all.resume(&run, args.runner.limits.caps()).map_err(|error| error.to_string())?;
-            }
-            Some(Standing::Ended(_)) => {
-                return Err(format!("run {run} has ended ({})", details.summary.status.name()));
-            }
-        }
-        // As it stands now.
-        drop(all);
-        Ok((mirror(on, Some(&run)).map_err(|error| error.to_string())?, run))
-    };
-    match found() {
-        Ok((mirror, run)) => follow_run(&mirror, &run, &args.runner, terminal),
-        Err(message) => refuse(terminal, &message),
+    match resumed(on, args, terminal) {
+        Ok(Some((mirror, run))) => follow_run(&mirror, &run, &args.runner, terminal),
+        Ok(None) => Ok(Ended::Refused),
+        Err(CommandError::Output(error)) => Err(error),
+        Err(CommandError::Message(message)) => refuse(terminal, &message),
     }
+}
+
+/// Has the workers continue a run, and returns it; none if its project is not trusted, which the user has been told.
+fn resumed(
+    on: &str,
+    args: &ResumeArgs,
+    terminal: &Terminal,
+) -> Result<Option<(Mirror, String)>, CommandError> {
+    let all = mirror(on, None)?;
+    let details = details(&all.project, args.run.as_deref()).map_err(CommandError::Message)?;
+    let run = details.summary.id.to_string();
+    match all.standing(&run)? {
+        None => {
+            let unsubmitted = Unsubmitted::new(&details, &args.runner).map_err(CommandError::Message)?;
+            if !is_trusted(unsubmitted.request, &args.runner, terminal)? {
+                return Ok(None);
+            }
+            adopt(all.server(), &run, unsubmitted.bundle, args.runner.limits.caps())?;
+        }
+        Some(Standing::Queued | Standing::Led(_)) => {}
+        Some(Standing::Ended(_)) if details.summary.status.can_be_resumed() => {
+            all.resume(&run, args.runner.limits.caps())?;
+        }
+        Some(Standing::Ended(_)) => {
+            let status = details.summary.status.name();
+            return Err(CommandError::Message(format!("run {run} has ended ({status})")));
+        }
+    }
+    // As it stands now.
+    drop(all);
+    Ok(Some((mirror(on, Some(&run))?, run)))
 }
 
 impl From<RunPriority> for Priority {
@@ -152,6 +168,18 @@ pub(super) fn override_options(options: &mut Options, args: &RunnerArgs) -> Resu
     Ok(())
 }
 
+/// Whether workers may perform a request: the user trusts its project, or it starts no agents. Asks, or says why not.
+pub(super) fn is_trusted(
+    mut request: RunRequest,
+    args: &RunnerArgs,
+    terminal: &Terminal,
+) -> io::Result<bool> {
+    match trust::check(&mut request, AgentsStart::OnWorkers, args.trust, terminal)? {
+        Ok(is_trusted) => Ok(is_trusted),
+        Err(failure) => refuse(terminal, &failure.to_string()).map(|_| false),
+    }
+}
+
 /// The bundle of a program, which an argument names.
 pub(super) fn bundle_of(name: &str, loaded: &Loaded, options: Options) -> Result<Bundle, String> {
     let path = Path::new(name);
@@ -165,26 +193,39 @@ pub(super) fn bundle_of(name: &str, loaded: &Loaded, options: Options) -> Result
     Bundle::new(&loaded.program, &loaded.config, path, &root, options).map_err(|error| error.to_string())
 }
 
-/// The bundle of a run that a server has, which was not submitted to it, such as an imported one: of its program in the present project.
-fn bundle_of_elsewhere(details: &RunDetails, args: &ResumeArgs) -> Result<Bundle, String> {
-    let run = &details.summary.id;
-    let head = details.head.as_ref().ok_or_else(|| format!("run {run} has not started"))?;
-    let elsewhere = || {
-        format!(
-            "run {run} was not submitted to the server; to continue it there, start this command in the project with its program `{}`, as it was then",
-            head.program
-        )
-    };
-    let path = present_project().root.join(&head.program);
-    let loaded = load_file(&path, ImportOptions::default()).map_err(|_| elsewhere())?;
-    let program = loaded.program.map_err(|refusal| format!("`{}` {refusal}", head.program))?;
-    if program.sha256 != head.sha256 {
-        return Err(elsewhere());
+/// A run that a server has and that was not submitted to it, such as an imported one, with its program in the present project.
+struct Unsubmitted {
+    bundle: Bundle,
+    /// What this machine would execute.
+    request: RunRequest,
+}
+
+impl Unsubmitted {
+    fn new(details: &RunDetails, args: &RunnerArgs) -> Result<Self, String> {
+        let run = &details.summary.id;
+        let head = details.head.as_ref().ok_or_else(|| format!("run {run} has not started"))?;
+        let elsewhere = || {
+            format!(
+                "run {run} was not submitted to the server; to continue it there, start this command in the project with its program `{}`, as it was then",
+                head.program
+            )
+        };
+        let project = present_project();
+        let path = project.root.join(&head.program);
+        let loaded = load_file(&path, ImportOptions::default()).map_err(|_| elsewhere())?;
+        let program = loaded.program.map_err(|refusal| format!("`{}` {refusal}", head.program))?;
+        if program.sha256 != head.sha256 {
+            return Err(elsewhere());
+        }
+        let mut options = options_of(head);
+        override_options(&mut options, args)?;
+        let config = loaded.rules.config();
+        let harness = Some(options.harness.clone());
+        let bundle = Bundle::new(&program, config, &path, &project.root, options);
+        let bundle = bundle.map_err(|error| error.to_string())?;
+        let request = RunRequest::new(program, project, Start::New, config, UserTrust::of_user());
+        Ok(Self { bundle, request: RunRequest { harness, ..request } })
     }
-    let mut options = options_of(head);
-    override_options(&mut options, &args.runner)?;
-    let root = present_project().root;
-    Bundle::new(&program, loaded.rules.config(), &path, &root, options).map_err(|error| error.to_string())
 }
 
 /// Follows a run that was just submitted to a server.

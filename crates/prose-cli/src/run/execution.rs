@@ -24,6 +24,7 @@ use crate::cli::run::{Narration, RunnerArgs};
 use crate::keyboard;
 use crate::screen::{self, Followed, Here, Host, ScreenThread};
 use crate::terminal::{ERROR, HELP, Terminal};
+use crate::trust::{self, AgentsStart};
 
 /// Runs a program with all that shows how it goes.
 pub(crate) fn execute(
@@ -218,14 +219,9 @@ fn prepare(
         Start::Resume { run, .. } if args.has_answered => request.project.run(run).ok(),
         _ => None,
     };
-    match prose_run::check_trust(&request) {
-        Ok(()) => {}
-        Err(RunFailure::Untrusted(untrusted)) => {
-            match crate::trust::asked(&untrusted, &request.trust.store(), args.trust, terminal)? {
-                true => request.trust.is_trusted = true,
-                false => return Ok(Err(Ended::Refused)),
-            }
-        }
+    match trust::check(&mut request, AgentsStart::Here, args.trust, terminal)? {
+        Ok(true) => {}
+        Ok(false) => return Ok(Err(Ended::Refused)),
         Err(failure) => return refused_or_continued(&failure, answered.as_deref(), terminal).map(Err),
     }
     match prose_run::prepare(request) {

@@ -253,6 +253,7 @@ fn a_run_that_its_leader_cannot_start_stays_with_the_reason() {
     let settings = "[run]\nharness = \"command\"\ncommand = [\"cat\"]\nisolation = \"worktree\"\n";
     let program = "parallel:\n  a = session \"one\"\n  b = session \"two\"\noutput text = \"{a} {b}\"\n";
     let mut cluster = Cluster::new(&[("prose.toml", settings), ("two.prose", program)]);
+    cluster.workspace.trust();
     cluster.worker(&["--class", "command"]);
     let refused = cluster.prose(&["run", "two.prose"]).ended(2);
     assert!(refused.stderr.contains("needs a git repository"), "{refused:?}");
@@ -356,6 +357,7 @@ fn the_question_of_an_agent_is_answered_from_another_machine() {
     let agent = cluster.workspace.path("agent.sh");
     let settings = format!("[run]\nharness = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", agent.display());
     cluster.workspace.write("prose.toml", settings.as_bytes());
+    cluster.workspace.trust();
     cluster.worker(&["--leads", "0"]);
     cluster.worker(&["--slots", "0"]);
     let run = cluster
@@ -465,7 +467,7 @@ fn the_status_shows_workers_and_what_waits_for_them() {
     };
     cluster.worker(&["--class", "offline", "--slots", "1"]);
     cluster.submit("two.prose", &["--delay", "1m"]);
-    cluster.prose(&["run", "two.prose", "-q", "--detach", "--harness", "command"]).ended(0);
+    cluster.prose(&["run", "two.prose", "-q", "--detach", "--harness", "command", "--trust"]).ended(0);
     cluster.wait_for("SELECT count(*), count(claim) FROM effect", "4|1\n");
     let shown = status(&cluster);
     let name = cluster.query("SELECT name FROM worker");

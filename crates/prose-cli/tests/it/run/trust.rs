@@ -75,6 +75,23 @@ fn reading_and_runs_without_an_agent_need_no_trust() {
 }
 
 #[test]
+fn workers_start_nothing_for_a_clone_before_it_is_trusted() {
+    let workspace = clone();
+    let server = ["--on", "postgresql://ada@127.0.0.1:1/prose"];
+    workspace.check(&[&["run", "main.prose"][..], &server].concat(), expect![[r#"
+        status: 2
+        ---- stderr
+        error: the project FOLDER is not trusted yet, and the harness `command` would start `./agent.sh --send` for each session, with the variables `SECRET_KEY`, on the machines of workers
+        help: if you trust it, run `prose trust FOLDER`, or pass `--trust`
+    "#]]);
+    // Only the server is missing where nothing is started, and where the user trusts the project.
+    for given in [["--harness", "offline"].as_slice(), &["--trust"], &[]] {
+        let run = workspace.prose(&[&["run", "main.prose", "-q"], &server[..], given].concat()).ended(2);
+        assert!(run.stderr.contains("start the server, or correct"), "{given:?}: {run:?}");
+    }
+}
+
+#[test]
 fn the_settings_in_a_folder_above_need_trust() {
     let workspace = clone();
     workspace.write("flows/deep/inner.prose", TWO.as_bytes());

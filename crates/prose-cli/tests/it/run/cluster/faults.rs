@@ -225,6 +225,7 @@ fn a_huge_reply_is_passed_on() {
     let settings = format!("[run]\nharness = \"command\"\ncommand = [\"sh\", \"-c\", {agent:?}]\n");
     let program = "let a = session \"much\"\noutput text = \"done\"\n";
     let mut cluster = Cluster::new(&[("prose.toml", &settings), ("much.prose", program)]);
+    cluster.workspace.trust();
     cluster.worker(&["--class", "command", "--leads", "0"]);
     cluster.worker(&["--slots", "0"]);
     let run = cluster.prose(&["run", "much.prose"]).ended(0);

@@ -44,6 +44,7 @@ fn context_files_and_skills_are_there_on_other_machines() {
     // No session has this agent.
     let settings = format!("{settings}[agents.writer]\nskills = [\"./nowhere\"]\n");
     cluster.workspace.write("prose.toml", settings.as_bytes());
+    cluster.workspace.trust();
     // What git keeps, such as an address with a password, is not sent.
     cluster.workspace.write("skills/tables/.git/config", b"[remote]\n");
     cluster.workspace.write("skills/tables/data/table.bin", b"\xff\x00\n\xfe\n");

@@ -46,6 +46,9 @@ fn a_fork_keeps_what_the_run_of_the_server_did_before() {
     assert_eq!(sessions_of(&cluster, &fork), "sessions: 3");
     // One with another program.
     cluster.workspace.write("main.prose", PROGRAM.replace("last", "very last").as_bytes());
+    let claude = ["runs", "fork", &run, "--program", "main.prose", "--yes", "-q", "--harness", "claude"];
+    let untrusted = cluster.prose(&claude).ended(2).stderr;
+    assert!(untrusted.contains("is not trusted yet"), "{untrusted}");
     let edited = cluster.prose(&["runs", "fork", &run, "--program", "main.prose", "--yes", "-q"]).ended(0);
     assert!(edited.stdout.starts_with("text: "), "{edited:?}");
     let prompts = cluster.query(
@@ -69,6 +72,9 @@ fn an_imported_run_goes_on_where_it_was() {
     let refused = cluster.prose(&["runs", "import", "run.prose-run", "--state", "sqlite"]).ended(2).stderr;
     assert!(refused.contains("leave `--state` out"), "{refused} {stopped:?}");
     cluster.prose(&["runs", "import", "run.prose-run"]).ended(0);
+    assert_eq!(cluster.query("SELECT count(*) FROM job"), "0\n");
+    let untrusted = cluster.prose(&["resume", &run, "--harness", "claude"]).ended(2).stderr;
+    assert!(untrusted.contains("is not trusted yet"), "{untrusted}");
     assert_eq!(cluster.query("SELECT count(*) FROM job"), "0\n");
     let resumed = cluster.prose(&["resume", &run, "--max-sessions", "20"]).ended(0);
     assert!(resumed.stdout.starts_with("text: "), "{resumed:?}");

@@ -58,7 +58,7 @@ fn sessions_work_in_trees_of_the_commit_and_push_what_they_change() {
     ]);
     publish(&cluster.workspace);
     cluster.worker(&["--class", "command"]);
-    let run = cluster.prose(&["run", "flows/main.prose", "-q", "--git"]).ended(0);
+    let run = cluster.prose(&["run", "flows/main.prose", "-q", "--git", "--trust"]).ended(0);
     let remote = cluster.workspace.path("remote.git");
     let branches = git(&remote, &["for-each-ref", "--format=%(refname:lstrip=2)", "refs/heads/prose"]);
     assert_eq!(run.stdout, format!("text:\n{branches}"));
@@ -87,7 +87,7 @@ fn a_session_fails_whose_changes_cannot_be_pushed() {
     std::fs::write(&hook, "#!/bin/sh\necho no room >&2\nexit 1\n").unwrap();
     std::fs::set_permissions(&hook, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     cluster.worker(&["--class", "command"]);
-    let failed = cluster.prose(&["run", "flows/main.prose", "-q", "--git"]).ended(1).stderr;
+    let failed = cluster.prose(&["run", "flows/main.prose", "-q", "--git", "--trust"]).ended(1).stderr;
     assert!(failed.contains("the changes cannot be pushed to") && failed.contains("no room"), "{failed}");
 }
 
@@ -95,7 +95,15 @@ fn a_session_fails_whose_changes_cannot_be_pushed() {
 fn what_workers_could_not_start_from_is_refused() {
     let workspace = Workspace::new(&[("flows/prose.toml", ""), ("flows/main.prose", "session \"go\"\n")]);
     let refused = |why: &str| {
-        let run = ["run", "flows/main.prose", "-q", "--git", "--on", "postgresql://ada@127.0.0.1:1/prose"];
+        let run = [
+            "run",
+            "flows/main.prose",
+            "-q",
+            "--git",
+            "--trust",
+            "--on",
+            "postgresql://ada@127.0.0.1:1/prose",
+        ];
         let stderr = workspace.prose(&run).ended(2).stderr;
         assert!(stderr.contains(why), "{stderr}");
     };
@@ -133,7 +141,7 @@ fn workers_that_share_a_folder_find_what_others_have_written() {
     let shared = cluster.workspace.path("shared").display().to_string();
     cluster.worker(&["--class", "command", "--workspace", &shared]);
     cluster.worker(&["--class", "command", "--workspace", &shared]);
-    let run = cluster.prose(&["run", "project/main.prose", "-q"]).ended(0);
+    let run = cluster.prose(&["run", "project/main.prose", "-q", "--trust"]).ended(0);
     assert_eq!(run.stdout, "text: found\n");
     let mut files: Vec<_> =
         std::fs::read_dir(&shared).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -116,6 +116,7 @@ fn what_all_runs_cost_together_has_a_limit() {
     let agent = cluster.workspace.path("agent.sh");
     let settings = format!("[run]\nharness = \"acp\"\ncommand = [\"sh\", \"{}\"]\n", agent.display());
     cluster.workspace.write("prose.toml", settings.as_bytes());
+    cluster.workspace.trust();
     let url = cluster.server.url();
     cluster
         .workspace
@@ -177,7 +178,7 @@ fn a_worker_tells_prometheus_what_it_does() {
     };
     cluster.submit("rounds.prose", &[]);
     cluster.wait_for("SELECT state FROM job", "ended\n");
-    cluster.prose(&["run", "rounds.prose", "-q", "--detach", "--harness", "claude"]).ended(0);
+    cluster.prose(&["run", "rounds.prose", "-q", "--detach", "--harness", "claude", "--trust"]).ended(0);
     let begin = Instant::now();
     let text = loop {
         let text = get("/metrics");
