@@ -22,6 +22,7 @@
 //! | `HOLD` | not in the model | leader | the run is paused: effects that nobody has claimed wait |
 //! | `LET_GO` | not in the model | leader | the run continues: they may be claimed again |
 //! | `TAKE` | [`take`](Server::take) | leader | reads outcomes that are not marked with the epoch, and marks them |
+//! | `TAKE_NAMED` | [`take_named`](Server::take_named) | leader | reads outcomes that a notification names, and marks nothing |
 //! | `SETTLE` | [`settle`](Server::settle) | leader | after the fence, with the lines of the journal that have the outcomes: deletes their effects |
 //! | `CANCEL` | [`cancel`](Server::cancel) | leader | deletes an effect that is not needed any more `WHERE epoch = mine` |
 //! | `END` | [`end`](Server::end) | leader | ends the run `WHERE epoch = mine`, and deletes its effects |

@@ -43,6 +43,7 @@ pub enum Action {
     Replay(usize),
     Request(usize, Reply),
     Take(usize, Reply),
+    TakeNamed(usize),
     Settle(usize, Reply),
     /// Reads where the journal ends, after a `settle` without a reply.
     Look(usize),
@@ -158,6 +159,23 @@ impl Cluster {
                 }
                 Reply::LostAfterCommit | Reply::LostBeforeCommit => memory.reconnect(self.program),
             }
+        }
+        Some(())
+    }
+
+    /// A reply that is lost leaves the leader where it was: it takes all outcomes after it has connected again.
+    fn take_named(&self, state: &mut State, leader: usize) -> Option<()> {
+        let Leader::Leads { memory: Some(memory), .. } = &mut state.leaders[leader] else { return None };
+        if memory.is_unsure || memory.is_ending || memory.is_half_settled {
+            return None;
+        }
+        let mut is_named = [false; EFFECTS];
+        for effect in memory.waited_for(self.program) {
+            is_named[effect] = true;
+        }
+        let outcomes = state.server.take_named(|effect| is_named[effect]);
+        for effect in (0..EFFECTS).filter(|&effect| is_named[effect]) {
+            memory.taken[effect] = outcomes[effect];
         }
         Some(())
     }
@@ -292,6 +310,7 @@ impl Cluster {
             Action::Replay(leader) => self.replay(state, leader)?,
             Action::Request(leader, reply) => self.request(state, leader, reply)?,
             Action::Take(leader, reply) => self.take(state, leader, reply)?,
+            Action::TakeNamed(leader) => self.take_named(state, leader)?,
             Action::Settle(leader, reply) => self.settle(state, leader, reply)?,
             Action::Look(leader) => self.look(state, leader)?,
             Action::Cancel(leader, reply) => self.cancel(state, leader, reply)?,
@@ -394,6 +413,7 @@ impl Model for Cluster {
                         ]);
                     }
                     actions.extend([
+                        Action::TakeNamed(number),
                         Action::Replay(number),
                         Action::Renew(number),
                         Action::Look(number),

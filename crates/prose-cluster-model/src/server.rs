@@ -204,6 +204,18 @@ impl Server {
         outcomes
     }
 
+    /// The outcomes of effects that a notification names. Nothing is marked.
+    pub fn take_named(&self, is_named: impl Fn(Effect) -> bool) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        for effect in (0..EFFECTS).filter(|&effect| is_named(effect)) {
+            let row = &self.effects[effect];
+            if row.state == EffectState::Done {
+                outcomes[effect] = row.outcome;
+            }
+        }
+        outcomes
+    }
+
     /// Appends outcomes to the journal and deletes their effects. Returns whether the process leads the run; otherwise it changes nothing.
     pub fn settle(&mut self, epoch: Epoch, outcomes: &Outcomes, mutation: Option<Mutation>) -> bool {
         if !self.passes(epoch, mutation != Some(Mutation::SettleWithoutFence)) {

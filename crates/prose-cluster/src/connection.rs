@@ -10,6 +10,9 @@ use tokio_postgres::{Client, Error, Notification, Row, Statement};
 
 use crate::error::ClusterError;
 
+/// The statements whose outcomes have to be on the disk find their rows by keys, whatever their parameters are: to plan one takes longer than to execute it.
+const ONE_PLAN: &str = "SET plan_cache_mode TO force_generic_plan";
+
 /// A connection on which each statement is prepared once.
 pub(crate) struct Connection {
     client: Client,
@@ -63,6 +66,8 @@ pub(crate) struct Connections {
     quick: Connection,
     /// Where what is confirmed is on the disk of the server.
     sure: Connection,
+    /// Whether notifications are received.
+    is_listening: bool,
 }
 
 impl Connections {
@@ -72,7 +77,7 @@ impl Connections {
         let (mut sure, _) = Connection::open(server).await?;
         let access = server.access(&quick.client).await?;
         (quick.access, sure.access) = (access, access);
-        Ok((Self { quick, sure }, notifications))
+        Ok((Self { quick, sure, is_listening: false }, notifications))
     }
 
     /// Whether runs can be led, or only requests be performed.
@@ -80,15 +85,34 @@ impl Connections {
         self.quick.access == Access::Tables
     }
 
-    /// From now on, notifications are received.
-    pub(crate) async fn listen(&self) -> Result<(), Error> {
+    /// Prepares the connections, and receives notifications from now on.
+    pub(crate) async fn begin(&mut self) -> Result<(), Error> {
         // A process that was stopped while it had locked quotas must not hold up the claims of all others.
         let set = format!(
-            "{PLANS}; SET synchronous_commit TO off; SET idle_in_transaction_session_timeout TO '10s'; LISTEN \"{}\"",
-            self.quick.channel
+            "{PLANS}; SET synchronous_commit TO off; SET idle_in_transaction_session_timeout TO '10s'"
         );
         self.quick.client.batch_execute(&set).await?;
-        self.sure.client.batch_execute(PLANS).await
+        self.sure.client.batch_execute(&format!("{PLANS}; {ONE_PLAN}")).await?;
+        self.listen().await
+    }
+
+    /// Whether notifications are received.
+    pub(crate) fn is_listening(&self) -> bool {
+        self.is_listening
+    }
+
+    /// From now on, notifications are received.
+    pub(crate) async fn listen(&mut self) -> Result<(), Error> {
+        self.quick.client.batch_execute(&format!("LISTEN \"{}\"", self.quick.channel)).await?;
+        self.is_listening = true;
+        Ok(())
+    }
+
+    /// From now on, no notifications are received, which spares the server a signal to this process for each.
+    pub(crate) async fn unlisten(&mut self) -> Result<(), Error> {
+        self.quick.client.batch_execute("UNLISTEN *").await?;
+        self.is_listening = false;
+        Ok(())
     }
 
     /// Wakes other processes.

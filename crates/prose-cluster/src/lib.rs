@@ -9,6 +9,7 @@ mod activity;
 mod bundle;
 mod checkout;
 mod connection;
+mod done;
 mod effects;
 mod error;
 mod harness;

@@ -18,6 +18,7 @@ use tokio_postgres::Notification;
 
 use self::waiting::Waiting;
 use crate::connection::Connections;
+use crate::done::{DONE, named};
 use crate::effects::{Ask, Asked, Key};
 use crate::error::ClusterError;
 use crate::lead::{GIVEN_BACK, Led};
@@ -125,7 +126,10 @@ fn usage_text(usage: Usage) -> Option<String> {
 #[derive(Default)]
 struct Wakes {
     claims: bool,
+    /// Outcomes, which may be those of any request.
     outcomes: bool,
+    /// Outcomes of these requests.
+    done: Vec<Key>,
     jobs: bool,
     messages: bool,
     questions: bool,
@@ -143,20 +147,21 @@ impl Wakes {
             questions: true,
             answers: true,
             quotas: false,
+            done: Vec::new(),
         }
     }
 
     fn hear(&mut self, what: &str) {
         match what {
             "effect" => self.claims = true,
-            "done" => self.outcomes = true,
             "job" => self.jobs = true,
             "message" => self.messages = true,
             "question" => self.questions = true,
             "answer" => self.answers = true,
             "quota" => (self.quotas, self.claims) = (true, true),
-            // Of a newer version.
-            _ => {}
+            DONE => self.outcomes = true,
+            // Others are of a newer version.
+            _ => self.done.extend(named(what).into_iter().flatten()),
         }
     }
 }
@@ -256,7 +261,7 @@ impl<'a> Worker<'a> {
         loop {
             if let Some((connection, _)) = &mut server {
                 let done = match is_new {
-                    true => connection.listen().await,
+                    true => connection.begin().await,
                     false => Ok(()),
                 };
                 is_new = false;

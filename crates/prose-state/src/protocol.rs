@@ -40,9 +40,9 @@ macro_rules! spend {
 }
 
 /// How connections of workers are set up. Rows are found by indexes: the tables change so fast that the server has no statistics of them, and may read whole tables without
-/// this. A plan that cannot avoid that is then so expensive in the eyes of the server that it would be compiled, which takes a second.
-pub const PLANS: &str =
-    "SET jit TO off; SET enable_seqscan TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off";
+/// this. A plan that cannot avoid that is then so expensive in the eyes of the server that it would be compiled, which takes a second. A bitmap would be made again and again
+/// of entries whose rows are gone, which a scan of an index marks for those after it.
+pub const PLANS: &str = "SET jit TO off; SET enable_seqscan TO off; SET enable_hashjoin TO off; SET enable_mergejoin TO off; SET enable_bitmapscan TO off";
 
 /// *Submit*: a run starts to exist, without a leader. Its id, its bundle, the version of that, and its priority.
 pub const SUBMIT: &str =
@@ -178,11 +178,12 @@ pub const CLAIM_WITHIN: &str = concat!(
 );
 
 /// *Heartbeat*: extends claims, and keeps what they have used so far. One that is missing in the answer is another's, or not needed any more. The seconds, and
-/// of each the claim, the run, the request and the usage.
+/// of each the claim, the run, the request and the usage. As in [`COMPLETE`], `num_nulls` says that there is no outcome in a way that keeps the server from reading one of the
+/// indexes of all open effects instead of that by which it finds one.
 pub const HEARTBEAT: &str = "UPDATE effect SET due = clock_timestamp() + make_interval(secs => $1::float8),
     usage = coalesce(mine.usage, effect.usage)
     FROM unnest($2::bigint[], $3::text[], $4::bigint[], $5::text[]) AS mine (claim, run_id, id, usage)
-    WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND outcome IS NULL
+    WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND num_nulls(outcome) = 1
     RETURNING effect.claim";
 
 /// *Complete*: outcomes are there, of those whose claim still holds, and what they have cost is kept. Of each the claim, the run, the request, the outcome and the usage;
@@ -191,7 +192,7 @@ pub const COMPLETE: &str = concat!(
     "WITH done AS (
         UPDATE effect SET outcome = mine.outcome, due = 'infinity'
         FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[]) AS mine (claim, run_id, id, outcome, usage)
-        WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND effect.outcome IS NULL
+        WHERE effect.run_id = mine.run_id AND effect.id = mine.id AND effect.claim = mine.claim AND num_nulls(effect.outcome) = 1
         RETURNING effect.claim, effect.class, effect.lost, mine.usage),
     spent AS (
         ",
@@ -204,13 +205,18 @@ pub const COMPLETE: &str = concat!(
 pub const RELEASE: &str =
     "UPDATE effect SET due = clock_timestamp() WHERE claim = ANY($1::bigint[]) AND outcome IS NULL";
 
-/// *Take*: outcomes that the leaders of this process have not taken yet. Runs and their epochs, and how many.
+/// *Take*: outcomes that the leaders of this process have not taken yet. Those that are being settled need not be waited for. Runs and their epochs, and how many.
 pub const TAKE: &str = "WITH done AS (
         SELECT effect.run_id, effect.id, mine.epoch FROM unnest($1::text[], $2::bigint[]) AS mine (run_id, epoch)
         JOIN effect ON effect.run_id = mine.run_id AND outcome IS NOT NULL AND taken IS DISTINCT FROM mine.epoch
-        LIMIT $3::bigint)
+        LIMIT $3::bigint FOR NO KEY UPDATE OF effect SKIP LOCKED)
     UPDATE effect SET taken = done.epoch FROM done WHERE effect.run_id = done.run_id AND effect.id = done.id
     RETURNING effect.run_id, effect.id, effect.lost, effect.outcome";
+
+/// *Take* of outcomes that a notification names, which are read by their keys. They are not marked: whoever takes all of a run finds them again. Runs and requests.
+pub const TAKE_NAMED: &str = "SELECT effect.run_id, effect.id, effect.lost, effect.outcome
+    FROM unnest($1::text[], $2::bigint[]) AS mine (run_id, id)
+    JOIN effect ON effect.run_id = mine.run_id AND effect.id = mine.id WHERE outcome IS NOT NULL";
 
 /// *End*: the run has ended, or cannot be executed, behind the fence; what its open effects have cost is kept. The run, the epoch, the name, and why it is not executed.
 pub const END: &str = concat!(

@@ -15,6 +15,7 @@ use tokio_postgres::{Error, Row};
 use super::{Claimed, Leading, Performed, Worker, usage_text, used_so_far};
 use crate::bundle::VERSION;
 use crate::connection::Connections;
+use crate::done::done;
 use crate::effects::{Asked, Done, Key};
 use crate::lead::{Led, Taken};
 use crate::news::News;
@@ -44,6 +45,7 @@ impl Worker<'_> {
         self.send_cancelled(server).await?;
         self.send_requested(server).await?;
         self.send_held(server).await?;
+        let was_busy = !self.performed.is_empty();
         self.send_performed(server).await?;
         self.send_ended(server).await?;
         self.send_replies(server).await?;
@@ -54,8 +56,11 @@ impl Worker<'_> {
         if std::mem::take(&mut self.wakes.answers) {
             self.take_answers(server).await?;
         }
+        let named = std::mem::take(&mut self.wakes.done);
         if std::mem::take(&mut self.wakes.outcomes) {
             self.take_outcomes(server).await?;
+        } else {
+            self.take_named(server, &named).await?;
         }
         if std::mem::take(&mut self.wakes.messages) {
             self.take_messages(server).await?;
@@ -67,6 +72,24 @@ impl Worker<'_> {
             self.take_runs(server).await?;
         }
         if self.wakes.claims {
+            self.take_claims(server).await?;
+        }
+        self.listen_if_needed(server, was_busy).await
+    }
+
+    /// Stops to listen if this process leads no runs and has found its next requests without being woken: each notification of the cluster costs the server a
+    /// signal to each process that listens. Listens again as soon as there is something to hear.
+    async fn listen_if_needed(&mut self, server: &mut Connections, was_busy: bool) -> Result<(), Error> {
+        let is_full = self.claims.len() >= self.settings.slots;
+        let needs_to_hear = self.settings.leads > 0 || !is_full || !self.unanswered.is_empty();
+        if server.is_listening() && was_busy && !needs_to_hear {
+            return server.unlisten().await;
+        }
+        if !server.is_listening() && needs_to_hear {
+            server.listen().await?;
+            // What was said before.
+            self.wakes.quotas = true;
+            self.take_answers(server).await?;
             self.take_claims(server).await?;
         }
         Ok(())
@@ -234,18 +257,18 @@ impl Worker<'_> {
         let parameters: [&(dyn ToSql + Sync); 6] = [&claims, &runs, &ids, &outcomes, &usages, name];
         let rows = server.query_surely(protocol::COMPLETE, &parameters).await?;
         let mut lost: HashMap<i64, Vec<String>> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
-        let mut is_for_others = false;
+        let mut for_others = Vec::new();
         for Performed { claim, key, outcome, .. } in std::mem::take(&mut self.performed) {
             let Some(lost) = lost.remove(&claim) else { continue };
             // Those of a run that is led here need not be taken from the server.
             match self.leads.contains_key(&key.0) {
                 true => self.deliver(&key, &lost, &outcome),
-                false => is_for_others = true,
+                false => for_others.push(key),
             }
         }
-        match is_for_others {
-            true => server.notify("done").await,
-            false => Ok(()),
+        match for_others.is_empty() {
+            true => Ok(()),
+            false => server.notify(&done(&for_others)).await,
         }
     }
 
@@ -301,6 +324,17 @@ impl Worker<'_> {
         Ok(())
     }
 
+    /// Takes outcomes that a notification has named, as far as a run that is led here waits for them.
+    async fn take_named(&mut self, server: &mut Connections, named: &[Key]) -> Result<(), Error> {
+        let waiting: Vec<&Key> = named.iter().filter(|key| self.waiting.get(key).is_some()).collect();
+        for keys in waiting.chunks(OUTCOMES_AT_ONCE as usize) {
+            let (runs, ids) = columns(keys.iter().copied());
+            let rows = server.query_surely(protocol::TAKE_NAMED, &[&runs, &ids]).await?;
+            self.deliver_all(&rows);
+        }
+        Ok(())
+    }
+
     async fn take_outcomes(&mut self, server: &mut Connections) -> Result<(), Error> {
         if self.leads.is_empty() {
             return Ok(());
@@ -309,14 +343,18 @@ impl Worker<'_> {
             self.leads.iter().map(|(run, leading)| (run.to_string(), leading.epoch)).unzip();
         loop {
             let rows = server.query(protocol::TAKE, &[&runs, &epochs, &OUTCOMES_AT_ONCE]).await?;
-            for row in &rows {
-                let (run, id, lost, outcome): (&str, i64, Vec<String>, &str) =
-                    (row.get(0), row.get(1), row.get(2), row.get(3));
-                self.deliver(&(Arc::from(run), RequestId(id as u64)), &lost, outcome);
-            }
+            self.deliver_all(&rows);
             if rows.len() < OUTCOMES_AT_ONCE as usize {
                 return Ok(());
             }
+        }
+    }
+
+    fn deliver_all(&mut self, rows: &[Row]) {
+        for row in rows {
+            let (run, id, lost, outcome): (&str, i64, Vec<String>, &str) =
+                (row.get(0), row.get(1), row.get(2), row.get(3));
+            self.deliver(&(Arc::from(run), RequestId(id as u64)), &lost, outcome);
         }
     }
 
