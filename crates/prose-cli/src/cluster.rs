@@ -6,6 +6,7 @@ mod roles;
 pub(crate) mod server;
 pub(crate) mod submitted;
 pub(crate) mod worker;
+mod worker_folder;
 
 use std::io::{self, Write};
 

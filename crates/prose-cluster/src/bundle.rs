@@ -20,10 +20,9 @@ use prose_run::{Caps, FromRun, Grants, Project, Right, RunRequest, Start, UserTr
 use prose_state::context_file;
 use prose_state::replay::RecordedRun;
 use prose_vm::earlier::ChangedVariable;
-use prose_vm::effect::FileUse;
 use prose_vm::error::ErrorKind;
 use prose_vm::place::Place;
-use prose_vm::program::Program;
+use prose_vm::program::{ContextFile, Program};
 use prose_vm::questions::Attribution;
 use prose_vm::value::Value;
 use serde::{Deserialize, Serialize};
@@ -350,14 +349,18 @@ fn unpack_file(
 /// Adds the files that contexts name, under the paths by which the leader of the run will look for them.
 fn add_context_files(
     files: &mut BTreeMap<String, String>,
-    used: Vec<FileUse>,
+    named: Vec<ContextFile>,
     root: &Path,
 ) -> Result<(), BundleError> {
     // What a project allows is not asked here: the server of a cluster is no place for keys.
     let project = Project::new(root);
-    for file in used {
+    for ContextFile { file, line, import } in named {
+        let of_import = import.map(|import| format!(" of `{import}`")).unwrap_or_default();
         let refused = |why: &str| {
-            BundleError::Elsewhere(format!("context file `{}` cannot be sent to workers: {why}", file.path))
+            BundleError::Elsewhere(format!(
+                "context file `{}` (line {line}{of_import}) cannot be sent to workers: {why}",
+                file.path
+            ))
         };
         let name = context_file::portable_path(&file.path).ok_or_else(|| {
             refused("give its path from the folder of the project, without `..`, `:` and `\\`; all of that folder may be named, and nothing else")

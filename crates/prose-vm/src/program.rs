@@ -27,7 +27,9 @@ mod names;
 mod parts;
 mod permissions;
 mod preconditions;
+mod reachable;
 
+pub use self::context_files::ContextFile;
 pub use self::coverage::{Coverable, CoverableBranch, Decision};
 pub use self::description::{DescribedAgent, FlowStep};
 use self::excerpts::Excerpt;

@@ -9,6 +9,7 @@ use prose_harness::registry::{HARNESSES, HarnessSettings, agent_command, depends
 use prose_vm::harness::RunFolders;
 
 use super::server::server_of;
+use super::worker_folder::WorkerFolder;
 use crate::cli::cluster::WorkerArgs;
 use crate::run::ended::refuse;
 use crate::run::interrupt::Interrupts;
@@ -40,19 +41,14 @@ pub(crate) fn run(args: &WorkerArgs, terminal: &Terminal) -> io::Result<Status> 
         }
     };
     let classes = if args.classes.is_empty() { installed() } else { args.classes.clone() };
-    let mut folder = tempfile::Builder::new();
-    folder.prefix("prose-worker-");
-    // It has what was submitted, which is not for other users of the machine.
-    #[cfg(unix)]
-    folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
-    let folder = folder.tempdir()?;
+    let folder = WorkerFolder::new()?;
     let settings = WorkerSettings {
         name: name(),
         classes,
         slots: args.slots,
         leads: args.leads,
         lease: args.lease,
-        folder: folder.path().canonicalize()?,
+        folder: folder.path()?,
         workspace,
         server,
         metrics,

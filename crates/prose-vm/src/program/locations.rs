@@ -109,7 +109,8 @@ impl Program {
         starting.or_else(around).or_else(next).copied()
     }
 
-    fn line_of(&self, at: At, expr: ExprId) -> u32 {
+    /// The line of an expression, from 1.
+    pub(super) fn line_of(&self, at: At, expr: ExprId) -> u32 {
         self.line(u32::from(self.range(at, self.body(at)[expr].range).start()))
     }
 

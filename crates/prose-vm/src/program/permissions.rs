@@ -1,13 +1,12 @@
 //! The permissions of all sessions that a program can start, before it runs.
 
-use std::collections::BTreeSet;
-
 use prose_analysis::model::{Expr, Property, Stmt, Value};
 use prose_analysis::rights::skill_path;
 use prose_rights::{Grants, PermissionRule, Right};
 use smol_str::SmolStr;
 
-use super::{At, Program, is_definition, property};
+use super::reachable::ReachableSession;
+use super::{At, Program, property};
 use crate::effect::Permission;
 
 /// A permission of a session, where it is written. Values that are computed when the program runs stand as written.
@@ -59,58 +58,13 @@ impl Program {
     /// The permissions of each session that the program or its imports can start, with its agent. Rules whose kind depends on a value are left out:
     /// they are checked when the session starts.
     pub fn session_permissions(&self) -> Vec<SessionPermissions> {
-        let mut sessions = Vec::new();
-        self.collect_sessions(None, &mut BTreeSet::new(), &mut sessions);
-        sessions
-    }
-
-    fn collect_sessions(
-        &self,
-        import: Option<&SmolStr>,
-        visited: &mut BTreeSet<String>,
-        sessions: &mut Vec<SessionPermissions>,
-    ) {
-        // The same program may be imported by several paths.
-        if !visited.insert(format!("{} {}", self.from, self.sha256)) {
-            return;
-        }
-        let mut seen = vec![false; self.statements.len()];
-        let is_executed = |top: &usize| {
-            let body = &self.statements[*top].body;
-            body.stmts().next().is_some_and(|(_, data)| !is_definition(&data.stmt))
-        };
-        let mut waiting: Vec<usize> = (0..self.statements.len()).filter(is_executed).rev().collect();
-        while let Some(top) = waiting.pop() {
-            if std::mem::replace(&mut seen[top], true) {
-                continue;
-            }
-            let body = &self.statements[top].body;
-            for (stmt, data) in body.stmts() {
-                let at = At { top: top as u32, stmt };
-                match &data.stmt {
-                    Stmt::Session { agent, properties, .. } | Stmt::Resume { agent, properties } => {
-                        let agent = agent.map(|agent| body[agent].text.clone());
-                        let defined = agent.as_ref().and_then(|agent| self.agent(agent));
-                        let permissions = self.merged_permissions(defined, at, properties, import);
-                        let skills = self.written_skills(defined, at, properties, import);
-                        sessions.push(SessionPermissions { agent, permissions, skills });
-                    }
-                    Stmt::Call { block: Some(block), .. } => {
-                        waiting.extend(self.block(&body[*block].text).map(|at| at.top as usize));
-                    }
-                    _ => {}
-                }
-            }
-            for (_, data) in body.exprs() {
-                let Expr::Call { callee: Some(callee), .. } = &data.expr else { continue };
-                let Some(alias) = body.name_of(*callee).map(|name| &body[name].text) else { continue };
-                if let Some((_, found)) = self.import(alias)
-                    && let Some(program) = &found.program
-                {
-                    program.collect_sessions(Some(import.unwrap_or(&found.path)), visited, sessions);
-                }
-            }
-        }
+        let sessions = self.reachable_sessions().into_iter().map(|session| {
+            let ReachableSession { program, import, agent, defined, at, properties } = session;
+            let permissions = program.merged_permissions(defined, at, properties, import);
+            let skills = program.written_skills(defined, at, properties, import);
+            SessionPermissions { agent, permissions, skills }
+        });
+        sessions.collect()
     }
 
     pub(super) fn merged_permissions(

@@ -74,12 +74,18 @@ fn files_that_cannot_be_sent_are_told_of_before_the_run() {
     let context = |path: &str| format!("output text = session \"read\"\n  context:\n    file: \"{path}\"\n");
     let computed = format!("let name = \"notes\"\n{}", context("./{name}.md"));
     let (missing, outside, secret) = (context("./none.md"), context("../notes.md"), context(".env"));
+    let imported = "use \"./missing.prose\" as missing\noutput text = missing()\n";
+    // No session of this one is ever started.
+    let uncalled =
+        format!("block never:\n  session \"read\"\n    context:\n      file: \"./none.md\"\n{computed}");
     let mut cluster = Cluster::new(&[
         ("project/prose.toml", "[run]\nallow-files = [\".env\"]\n"),
         ("project/missing.prose", &missing),
         ("project/outside.prose", &outside),
         ("project/secret.prose", &secret),
         ("project/computed.prose", &computed),
+        ("project/imported.prose", imported),
+        ("project/uncalled.prose", &uncalled),
         ("project/notes.md", "tides"),
         ("project/.env", "KEY=value"),
         ("notes.md", "tides"),
@@ -90,12 +96,14 @@ fn files_that_cannot_be_sent_are_told_of_before_the_run() {
         let stderr = cluster.prose(&["run", &program, "-q", "--harness", "offline"]).ended(status).stderr;
         assert!(stderr.contains(why), "{stderr}");
     };
-    refused("missing", 2, "context file `./none.md` cannot be sent to workers: it does not exist");
+    refused("missing", 2, "context file `./none.md` (line 3) cannot be sent to workers: it does not exist");
     refused(
         "outside",
         2,
-        "context file `../notes.md` cannot be sent to workers: give its path from the folder",
+        "context file `../notes.md` (line 3) cannot be sent to workers: give its path from the folder",
     );
-    refused("secret", 2, "context file `.env` cannot be sent to workers: it may contain secrets");
+    refused("secret", 2, "context file `.env` (line 3) cannot be sent to workers: it may contain secrets");
+    refused("imported", 2, "context file `./none.md` (line 3 of `./missing.prose`) cannot be sent");
+    refused("uncalled", 1, "`./notes.md` is not among the files that were submitted to the cluster");
     refused("computed", 1, "`./notes.md` is not among the files that were submitted to the cluster");
 }

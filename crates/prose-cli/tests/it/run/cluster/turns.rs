@@ -222,3 +222,38 @@ fn old_runs_of_the_server_are_removed() {
         cluster.query("SELECT count(*) FROM journal WHERE run_id = (SELECT id FROM run)")
     );
 }
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn what_a_killed_worker_leaves_is_removed_by_the_next_one() {
+    let mut cluster = Cluster::new(&[("temporary/other/notes.md", "notes")]);
+    let temporary = cluster.workspace.path("temporary");
+    let folders = || {
+        let names = std::fs::read_dir(&temporary).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<String> = names.map(|name| name.into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    let locked = |folder: &str| temporary.join(folder).join(".lock").exists();
+    let url = cluster.server.url();
+    cluster.workspace.prose(&["cluster", "init", &url]).ended(0);
+    let variables = [("TMPDIR", temporary.to_str().unwrap())];
+    cluster.worker_with(&variables, &url, &[]);
+    cluster.wait_for("SELECT count(*) FROM worker", "1\n");
+    let first = folders().into_iter().find(|folder| folder.starts_with("prose-worker-") && locked(folder));
+    let first = first.expect("a worker has a folder");
+    cluster.kill(0);
+    // One that was killed just now could as well be one that has just begun.
+    let lock = std::fs::File::options().write(true).open(temporary.join(&first).join(".lock")).unwrap();
+    lock.set_modified(std::time::SystemTime::now() - Duration::from_secs(90)).unwrap();
+    cluster.worker_with(&variables, &url, &[]);
+    cluster.wait_for("SELECT count(*) FROM worker", "2\n");
+    let second = folders();
+    assert!(second.len() == 2 && second[0] == "other" && second[1] != first, "{first}: {second:?}");
+    // A third one leaves that of the second, which works.
+    let lock = std::fs::File::options().write(true).open(temporary.join(&second[1]).join(".lock")).unwrap();
+    lock.set_modified(std::time::SystemTime::now() - Duration::from_secs(90)).unwrap();
+    cluster.worker_with(&variables, &url, &[]);
+    cluster.wait_for("SELECT count(*) FROM worker", "3\n");
+    assert!(folders().contains(&second[1]));
+}
