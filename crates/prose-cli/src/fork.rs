@@ -19,11 +19,12 @@ use prose_vm::value::Value;
 use crate::cli::runs::ForkArgs;
 use crate::keyboard::says_yes;
 use crate::run::ended::{Ended, refuse};
+use crate::run::execute;
 use crate::run::interrupt::Interrupts;
 use crate::run::load::load;
 use crate::run::project::present_project;
+use crate::run::request::{import_options, run_request};
 use crate::run::resumed::{self, Original};
-use crate::run::{execute, options, run_request};
 use crate::terminal::{HELP, Terminal, WARNING, one_line};
 
 /// Plans the fork, says what it reuses and asks, and starts it.
@@ -46,7 +47,7 @@ pub(crate) fn run(args: &ForkArgs, terminal: &Terminal) -> io::Result<Ended> {
         Ok(original) => original,
         Err(message) => return refuse(terminal, &message),
     };
-    let Some(loaded) = load(&original.program, options(&args.runner), terminal)? else {
+    let Some(loaded) = load(&original.program, import_options(&args.runner), terminal)? else {
         return Ok(Ended::Refused);
     };
     if args.program.is_none() && loaded.program.sha256 != fork.from.recorded.head.sha256 {

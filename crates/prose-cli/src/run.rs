@@ -17,17 +17,15 @@ pub(crate) mod progress;
 pub(crate) mod project;
 mod recorded;
 mod replayed;
+pub(crate) mod request;
 pub(crate) mod resumed;
 pub(crate) mod terminal_questions;
 pub(crate) mod waiting;
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::Arc;
-use std::time::Duration;
 
 use prose_files::Limit;
-use prose_project::imports::{ImportOptions, LockUse};
 use prose_run::{FromRun, Markers, Project, RunRequest, Start, TrustSubject, UserTrust};
 use prose_vm::event::StateMode;
 use prose_vm::part::RunPart;
@@ -40,6 +38,7 @@ use self::harness::harness_of;
 use self::interrupt::Interrupts;
 use self::load::{Loaded, load};
 use self::project::{present_project, project_of};
+use self::request::{import_options, run_request};
 use crate::cli::run::{Narration, ResumeArgs, RunArgs, RunnerArgs, State};
 use crate::cluster::submitted;
 use crate::keyboard;
@@ -83,7 +82,7 @@ pub(crate) fn run(args: &RunArgs, terminal: &Terminal) -> io::Result<Ended> {
         };
         return refuse(terminal, message);
     }
-    let mut options = options(&args.runner);
+    let mut options = import_options(&args.runner);
     options.offline |= args.replay.is_some() && !args.live;
     let mut programs = Vec::new();
     for program in &args.programs {
@@ -239,7 +238,7 @@ pub(crate) fn resume(args: &ResumeArgs, terminal: &Terminal) -> io::Result<Ended
     if let Some(note) = original.note {
         writeln!(terminal.stderr(), "{WARNING}note{WARNING:#}: {}", one_line(&note))?;
     }
-    let Some(loaded) = load(&original.program, options(&args.runner), terminal)? else {
+    let Some(loaded) = load(&original.program, import_options(&args.runner), terminal)? else {
         return Ok(Ended::Refused);
     };
     if let Some(known) = details.head.as_ref().and_then(|head| given::known(&args.inputs, &head.inputs)) {
@@ -289,7 +288,9 @@ fn resume_transcript(path: &Path, args: &ResumeArgs, terminal: &Terminal) -> io:
             "the narration does not contain the path of its program; pass it: `prose resume --transcript FILE PROGRAM`",
         );
     };
-    let Some(loaded) = load(program, options(&args.runner), terminal)? else { return Ok(Ended::Refused) };
+    let Some(loaded) = load(program, import_options(&args.runner), terminal)? else {
+        return Ok(Ended::Refused);
+    };
     if narrated.sha256.as_ref().is_some_and(|before| *before != loaded.program.sha256) {
         writeln!(
             terminal.stderr(),
@@ -330,23 +331,4 @@ fn contradiction(args: &RunnerArgs, is_in_context: bool) -> Option<&'static str>
     let is_other =
         args.script.is_some() && args.harness.as_deref().is_some_and(|harness| harness != "script");
     is_other.then_some("`--script` needs the harness `script`; remove `--harness` or `--script`")
-}
-
-pub(crate) fn options(args: &RunnerArgs) -> ImportOptions {
-    ImportOptions { offline: args.offline, lock: LockUse::new(args.locked), ..ImportOptions::default() }
-}
-
-pub(crate) fn run_request(args: &RunnerArgs, loaded: &Loaded, start: Start) -> RunRequest {
-    let project = Project { allows_outside: args.allow_outside, ..project_of(loaded.project.clone()) };
-    let program = Arc::clone(&loaded.program);
-    let mut request = RunRequest::new(program, project, start, &loaded.config, UserTrust::of_user());
-    request.harness = harness_of(args);
-    request.script.clone_from(&args.script);
-    request.delay = args.delay.unwrap_or(Duration::ZERO);
-    request.config.max_parallel = args.max_parallel.or(request.config.max_parallel);
-    request.limits.allow_unenforced_permissions = args.allow_unenforced_permissions;
-    request.timeout = args.timeout;
-    request.money.caps = args.limits.caps();
-    request.grants = loaded.grants.clone().with_all(&args.allow);
-    request
 }

@@ -12,7 +12,7 @@ use crate::cli::runs::ForkArgs;
 use crate::fork::{is_confirmed, request, write_plan};
 use crate::run::ended::{Ended, refuse};
 use crate::run::load::load;
-use crate::run::{options as import_options, run_request};
+use crate::run::request::{import_options, run_request};
 use crate::runs::details;
 use crate::terminal::Terminal;
 

@@ -28,7 +28,7 @@ use crate::run::interrupt::Interrupts;
 use crate::run::load::Loaded;
 use crate::run::progress::Progress;
 use crate::run::project::{present_project, project_of};
-use crate::run::run_request;
+use crate::run::request::run_request;
 use crate::runs::attach::{follow, show_or_ask};
 use crate::runs::census;
 use crate::runs::details::details;

@@ -4,10 +4,10 @@
 pub(crate) const VERSION: i32 = MIGRATIONS.len() as i32;
 
 /// What leads from each version of the tables to the next one. One that was released stays as it is.
-pub(crate) const MIGRATIONS: [&str; 4] = [FIRST, CLUSTER, QUOTAS, ROLES];
+pub(crate) const MIGRATIONS: [&str; 5] = [FIRST, CLUSTER, QUOTAS, FUNCTIONS, FUNCTIONS];
 
 /// The functions of workers, which every migration makes again ([`super::roles`]).
-const ROLES: &str = "";
+const FUNCTIONS: &str = "";
 
 /// Makes the table of the versions, which is there in all of them.
 pub(crate) const PREPARE: &str = "

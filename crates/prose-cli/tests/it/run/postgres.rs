@@ -200,16 +200,16 @@ fn a_server_is_prepared_and_shown() {
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
         schema   openprose, without tables: `prose cluster init` makes them
         runs     none
-        made the tables in the schema `openprose` of `127.0.0.1:PORT/postgres`, version 4
-        the schema `openprose` of `127.0.0.1:PORT/postgres` is up to date, version 4
+        made the tables in the schema `openprose` of `127.0.0.1:PORT/postgres`, version 5
+        the schema `openprose` of `127.0.0.1:PORT/postgres` is up to date, version 5
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
-        schema   openprose, version 4
+        schema   openprose, version 5
         runs     1 completed
         workers  none
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
         schema   other, without tables: `prose cluster init` makes them
         runs     none
-        made the tables in the schema `other` of `127.0.0.1:PORT/postgres`, version 4
+        made the tables in the schema `other` of `127.0.0.1:PORT/postgres`, version 5
         error: cannot read from the PostgreSQL server `127.0.0.1:PORT/postgres`: password authentication failed for user "prose"; correct the user and the password in `OPENPROSE_POSTGRES_URL`
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
         schema   openprose, version 99: this `prose` supports versions up to 4; use a newer one

@@ -50,7 +50,7 @@ fn tables_that_were_dropped_are_named_and_made_again_unless_rows_are_lost() {
     expect![[r#"
         $ prose cluster status
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
-        schema   openprose, version 4
+        schema   openprose, version 5
         missing  bindings, imports: `prose cluster migrate` makes them again
         runs     1 interrupted
         $ prose run six.prose -q
@@ -59,15 +59,15 @@ fn tables_that_were_dropped_are_named_and_made_again_unless_rows_are_lost() {
         error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: the schema `openprose` does not have the tables `bindings` and `imports` any more; `prose cluster migrate` makes what is missing again
         $ prose cluster migrate
         made the tables `bindings` and `imports` of the schema `openprose` again; resumed runs fill what is missing
-        the schema `openprose` of `127.0.0.1:PORT/postgres` is up to date, version 4
+        the schema `openprose` of `127.0.0.1:PORT/postgres` is up to date, version 5
         $ prose cluster status
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
-        schema   openprose, version 4
+        schema   openprose, version 5
         runs     1 interrupted
         workers  none
         $ prose cluster status
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
-        schema   openprose, version 4
+        schema   openprose, version 5
         missing  journal, agents: restore the schema from a copy
         runs     1 completed
         $ prose cluster init
@@ -78,7 +78,7 @@ fn tables_that_were_dropped_are_named_and_made_again_unless_rows_are_lost() {
         RUN  damaged      ?  cannot read the journal FOLDER/.prose/runs/RUN/postgres.json: cannot read from the PostgreSQL server `127.0.0.1:PORT/postgres`: relation "journal" does not exist; the schema is not complete; `prose cluster status` lists the tables that are missing
         $ prose cluster status
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
-        schema   openprose, version 4
+        schema   openprose, version 5
         missing  run, journal, agents: restore the schema from a copy
         runs     none
         $ prose cluster init
