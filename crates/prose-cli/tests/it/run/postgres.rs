@@ -137,7 +137,7 @@ fn a_server_that_cannot_be_used_is_told_of_once_before_anything_starts() {
         error: cannot use the address in OPENPROSE_POSTGRES_URL in `.prose/.env`: `No Name` cannot be the name of a schema; use lower-case letters, digits and `_`
         error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: invalid peer certificate: UnknownIssuer; name the root certificate with `sslrootcert=FILE` in `OPENPROSE_POSTGRES_URL`, or use `sslmode=require` without it, which checks no certificate
         error: cannot use the PostgreSQL server `127.0.0.1:PORT/old`: the database has the encoding LATIN1; create one with `createdb --encoding=UTF8 --template=template0`
-        error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: the schema `later` has version 99, but this `prose` supports versions up to 4; use the `prose` that wrote it, or a newer one
+        error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: the schema `later` has version 99, but this `prose` supports versions up to 5; use the `prose` that wrote it, or a newer one
         error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: Connection refused (os error 111); start the server, or correct `OPENPROSE_POSTGRES_URL`
     "#]].assert_eq(&told);
 }
@@ -212,9 +212,9 @@ fn a_server_is_prepared_and_shown() {
         made the tables in the schema `other` of `127.0.0.1:PORT/postgres`, version 5
         error: cannot read from the PostgreSQL server `127.0.0.1:PORT/postgres`: password authentication failed for user "prose"; correct the user and the password in `OPENPROSE_POSTGRES_URL`
         server   127.0.0.1:PORT/postgres, PostgreSQL VERSION
-        schema   openprose, version 99: this `prose` supports versions up to 4; use a newer one
+        schema   openprose, version 99: this `prose` supports versions up to 5; use a newer one
         runs     1 completed
-        error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: the schema `openprose` has version 99, but this `prose` supports versions up to 4; use the `prose` that wrote it, or a newer one
+        error: cannot use the PostgreSQL server `127.0.0.1:PORT/postgres`: the schema `openprose` has version 99, but this `prose` supports versions up to 5; use the `prose` that wrote it, or a newer one
     "#]].assert_eq(&told.replace(version.trim(), "VERSION"));
 }
 
