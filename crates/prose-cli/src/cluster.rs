@@ -1,6 +1,7 @@
 //! `prose cluster`: PostgreSQL servers with the state of runs.
 
 pub(crate) mod forked;
+mod host_name;
 pub(crate) mod quotas;
 mod roles;
 pub(crate) mod server;

@@ -121,18 +121,18 @@ fn list(store: &TrustStore, terminal: &Terminal) -> Result<(), CommandError> {
 
 /// Where the agents of a run start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum AgentsStart {
+pub(crate) enum AgentPlace {
     /// On this machine.
     Here,
     /// On the machines of the workers that execute the run.
-    OnWorkers,
+    Workers,
 }
 
 /// Checks that the project of a request is trusted as far as the request needs it, and asks the user where it is not; `is_said` answers. Returns whether
 /// the run may start.
 pub(crate) fn check(
     request: &mut RunRequest,
-    agents: AgentsStart,
+    agents: AgentPlace,
     is_said: bool,
     terminal: &Terminal,
 ) -> io::Result<Result<bool, RunFailure>> {
@@ -152,7 +152,7 @@ pub(crate) fn check(
 fn asked(
     untrusted: &Untrusted,
     store: &TrustStore,
-    agents: AgentsStart,
+    agents: AgentPlace,
     is_said: bool,
     terminal: &Terminal,
 ) -> io::Result<bool> {
@@ -161,8 +161,8 @@ fn asked(
         let mut stderr = terminal.stderr();
         let reason = untrusted.reason();
         let (place, rights) = match agents {
-            AgentsStart::Here => ("", "your rights"),
-            AgentsStart::OnWorkers => (", on the machines of workers", "the rights of the workers"),
+            AgentPlace::Here => ("", "your rights"),
+            AgentPlace::Workers => (", on the machines of workers", "the rights of the workers"),
         };
         let (reason, start) = (one_line(&reason), format!("{}{place}", untrusted.start()));
         if !can_ask {

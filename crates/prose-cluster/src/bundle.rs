@@ -21,7 +21,7 @@ use prose_state::context_file;
 use prose_state::replay::RecordedRun;
 use prose_vm::earlier::ChangedVariable;
 use prose_vm::error::ErrorKind;
-use prose_vm::place::Place;
+use prose_vm::place::{NamedLine, Place, imported_name};
 use prose_vm::program::{ContextFile, Program};
 use prose_vm::questions::Attribution;
 use prose_vm::value::Value;
@@ -355,10 +355,10 @@ fn add_context_files(
     // What a project allows is not asked here: the server of a cluster is no place for keys.
     let project = Project::new(root);
     for ContextFile { file, line, import } in named {
-        let of_import = import.map(|import| format!(" of `{import}`")).unwrap_or_default();
+        let place = NamedLine { program: import.as_deref().map(imported_name), line };
         let refused = |why: &str| {
             BundleError::Elsewhere(format!(
-                "context file `{}` (line {line}{of_import}) cannot be sent to workers: {why}",
+                "context file `{}` ({place}) cannot be sent to workers: {why}",
                 file.path
             ))
         };

@@ -10,7 +10,7 @@ use tokio_postgres::{Client, Error, Notification, Row, Statement};
 
 use crate::error::ClusterError;
 
-/// The statements whose outcomes have to be on the disk find their rows by keys, whatever their parameters are: to plan one takes longer than to execute it.
+/// The statements whose outcomes have to be on the disk read the same index whatever their parameters are: to plan one takes longer than to execute it.
 const ONE_PLAN: &str = "SET plan_cache_mode TO force_generic_plan";
 
 /// A connection on which each statement is prepared once.

@@ -29,7 +29,8 @@ use crate::perform::{Backends, Used};
 /// How long it is waited between two tries to reach the server.
 const BETWEEN_TRIES: Duration = Duration::from_millis(500);
 
-/// How often it is looked what others have left, if nothing wakes this process: effects and runs whose lease is over.
+/// How often it is looked what others have left, whatever wakes this process meanwhile: effects and runs whose lease is over, and outcomes whose notification
+/// was lost.
 const LOOK: Duration = Duration::from_millis(500);
 
 /// How many heartbeats a lease has.
@@ -138,17 +139,18 @@ struct Wakes {
 }
 
 impl Wakes {
-    fn all() -> Self {
-        Self {
+    /// Whatever others may have left. News of quotas are kept until a claim heeds them.
+    fn look(&mut self) {
+        *self = Self {
             claims: true,
             outcomes: true,
+            done: Vec::new(),
             jobs: true,
             messages: true,
             questions: true,
             answers: true,
-            quotas: false,
-            done: Vec::new(),
-        }
+            quotas: self.quotas,
+        };
     }
 
     fn hear(&mut self, what: &str) {
@@ -160,7 +162,7 @@ impl Wakes {
             "answer" => self.answers = true,
             "quota" => (self.quotas, self.claims) = (true, true),
             DONE => self.outcomes = true,
-            // Others are of a newer version.
+            // What names no outcomes either is of a newer version.
             _ => self.done.extend(named(what).into_iter().flatten()),
         }
     }
@@ -205,6 +207,7 @@ struct Worker<'a> {
     /// When the leases were extended last.
     renewed: Instant,
     next_heartbeat: Instant,
+    next_look: Instant,
     is_stopping: bool,
     metrics: Option<Arc<Metrics>>,
     /// No claim is taken before, since the machine had no resources for one.
@@ -236,13 +239,14 @@ impl<'a> Worker<'a> {
             answers: Vec::new(),
             questions: 0,
             backends,
-            wakes: Wakes::all(),
+            wakes: Wakes::default(),
             asks,
             asked,
             news,
             heard,
             renewed: Instant::now(),
             next_heartbeat: Instant::now(),
+            next_look: Instant::now(),
             is_stopping: false,
             metrics: None,
             rests_until: None,
@@ -268,6 +272,10 @@ impl<'a> Worker<'a> {
                 if !connection.can_lead() && self.settings.leads > 0 {
                     (self.tell)("the user may only perform requests: no runs are led");
                     self.settings.leads = 0;
+                }
+                if Instant::now() >= self.next_look {
+                    self.next_look = Instant::now() + LOOK;
+                    self.wakes.look();
                 }
                 let done = match done {
                     Ok(()) => self.turn(connection).await,
@@ -296,7 +304,7 @@ impl<'a> Worker<'a> {
             }
             let is_connected = server.is_some();
             let pause = match is_connected {
-                true => self.next_heartbeat.saturating_duration_since(Instant::now()).min(LOOK),
+                true => self.next_heartbeat.min(self.next_look).saturating_duration_since(Instant::now()),
                 false => BETWEEN_TRIES,
             };
             tokio::select! {
@@ -315,13 +323,12 @@ impl<'a> Worker<'a> {
                     }
                 },
                 () = tokio::time::sleep(pause) => {
-                    if is_connected {
-                        self.wakes = Wakes::all();
-                    } else if let Ok(opened) = Connections::open(&self.settings.server).await {
+                    if !is_connected
+                        && let Ok(opened) = Connections::open(&self.settings.server).await {
                         (self.tell)(&format!("reached `{}` again", self.settings.server));
                         // What was being sent when the connection was lost may not be there.
                         self.requested = self.waiting.keys().cloned().collect();
-                        self.wakes = Wakes::all();
+                        self.wakes.look();
                         (server, is_new) = (Some(opened), true);
                     }
                 }

@@ -3,16 +3,16 @@
 use std::io;
 
 use prose_cluster::{Bundle, Mirror, Options, Priority, submit};
-use prose_run::{Fork, ForkPlan, Start, describe_fork, plan_fork};
+use prose_run::{Fork, ForkPlan, Start, asks_model, describe_fork, plan_fork};
 use prose_state::replay::RecordedRun;
 
 use super::server::mirror;
-use super::submitted::{bundle_of, follow_submitted, is_trusted, options_of, override_options};
+use super::submitted::{bundle_of, follow_submitted, is_trusted, options_of, override_options, request_of};
 use crate::cli::runs::ForkArgs;
 use crate::fork::{is_confirmed, request, write_plan};
 use crate::run::ended::{Ended, refuse};
 use crate::run::load::load;
-use crate::run::request::{import_options, run_request};
+use crate::run::request::import_options;
 use crate::runs::details;
 use crate::terminal::Terminal;
 
@@ -33,14 +33,26 @@ pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result
         let fork = plan_fork(recorded, request(args)?).map_err(|error| words(&error))?;
         let head = &fork.from.recorded.head;
         let submitted = mirror.bundle(&details.summary.id).map_err(|error| words(&error))?;
-        let mut options = match &submitted {
-            Some(bundle) => Options { inputs: Vec::new(), timeout: None, ..bundle.options.clone() },
-            None => options_of(head),
-        };
-        override_options(&mut options, &args.runner)?;
+        let as_before =
+            |bundle: &Bundle| Options { inputs: Vec::new(), timeout: None, ..bundle.options.clone() };
         let bundle = match (&loaded, submitted) {
-            (Some((name, loaded)), _) => bundle_of(name, loaded, options)?,
+            (Some((name, loaded)), submitted) => {
+                let mut options =
+                    submitted.as_ref().map_or_else(|| options_of(head, &loaded.config), as_before);
+                override_options(&mut options, &args.runner)?;
+                bundle_of(name, loaded, options)?
+            }
             (None, Some(mut bundle)) => {
+                let mut options = as_before(&bundle);
+                override_options(&mut options, &args.runner)?;
+                let (before, harness) = (&bundle.options.harness, &options.harness);
+                if harness != before && asks_model(harness) && !args.runner.trust {
+                    return Err(format!(
+                        "run {} was submitted with the harness `{before}`, perhaps by a user who does not trust its project; if you trust its settings, pass `--trust` to fork it \
+                         with `{harness}`",
+                        details.summary.id
+                    ));
+                }
                 bundle.options = options;
                 bundle
             }
@@ -66,7 +78,7 @@ pub(crate) fn fork(on: &str, args: &ForkArgs, terminal: &Terminal) -> io::Result
         return Ok(Ended::Refused);
     }
     if let Some((_, loaded)) = &loaded
-        && !is_trusted(run_request(&args.runner, loaded, Start::New), &args.runner, terminal)?
+        && !is_trusted(request_of(loaded, &args.runner, &bundle.options), &args.runner, terminal)?
     {
         return Ok(Ended::Refused);
     }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use prose_cluster::{Bundle, ClusterError, Mirror, Options, Priority, Repository, Standing, adopt, submit};
+use prose_config::Config;
 use prose_files::{Limit, read_text};
 use prose_project::imports::ImportOptions;
 use prose_project::load::load_file;
@@ -34,7 +35,7 @@ use crate::runs::census;
 use crate::runs::details::details;
 use crate::screen::{self, Elsewhere, Followed, ScreenThread};
 use crate::terminal::{ERROR, HELP, Terminal, WARNING, one_line};
-use crate::trust::{self, AgentsStart};
+use crate::trust::{self, AgentPlace};
 
 /// Submits a run of the program that an argument names, and follows it unless it is detached.
 pub(crate) fn run(
@@ -66,7 +67,7 @@ pub(crate) fn run(
         Ok(bundle) => bundle,
         Err(message) => return refuse(terminal, &message),
     };
-    if !is_trusted(run_request(&args.runner, loaded, Start::New), &args.runner, terminal)? {
+    if !is_trusted(request_of(loaded, &args.runner, &bundle.options), &args.runner, terminal)? {
         return Ok(Ended::Refused);
     }
     let submitted = || -> Result<_, ClusterError> {
@@ -101,7 +102,7 @@ pub(crate) fn resume(on: &str, args: &ResumeArgs, terminal: &Terminal) -> io::Re
     }
 }
 
-/// Has the workers continue a run, and returns it; none if its project is not trusted, which the user has been told.
+/// Has the workers continue a run, and returns it; none after a message that its project is not trusted.
 fn resumed(
     on: &str,
     args: &ResumeArgs,
@@ -142,9 +143,9 @@ impl From<RunPriority> for Priority {
     }
 }
 
-/// With what a run continues that was not submitted to its server.
-pub(super) fn options_of(head: &RunHead) -> Options {
-    Options { harness: head.harness.to_string(), seed: head.seed, ..Options::default() }
+/// With what a run continues that was not submitted to its server. Its journal comes from elsewhere and does not choose the harness.
+pub(super) fn options_of(head: &RunHead, config: &Config) -> Options {
+    Options { harness: config.run.harness.as_str().to_owned(), seed: head.seed, ..Options::default() }
 }
 
 /// Replaces what a command line gives for the execution of a run.
@@ -168,13 +169,18 @@ pub(super) fn override_options(options: &mut Options, args: &RunnerArgs) -> Resu
     Ok(())
 }
 
-/// Whether workers may perform a request: the user trusts its project, or it starts no agents. Asks, or says why not.
+/// What a bundle has workers execute of a program, as this machine would.
+pub(super) fn request_of(loaded: &Loaded, args: &RunnerArgs, options: &Options) -> RunRequest {
+    RunRequest { harness: Some(options.harness.clone()), ..run_request(args, loaded, Start::New) }
+}
+
+/// Whether workers may execute a request: the user trusts its project, or it starts no agents. Asks the user, or writes what is needed.
 pub(super) fn is_trusted(
     mut request: RunRequest,
     args: &RunnerArgs,
     terminal: &Terminal,
 ) -> io::Result<bool> {
-    match trust::check(&mut request, AgentsStart::OnWorkers, args.trust, terminal)? {
+    match trust::check(&mut request, AgentPlace::Workers, args.trust, terminal)? {
         Ok(is_trusted) => Ok(is_trusted),
         Err(failure) => refuse(terminal, &failure.to_string()).map(|_| false),
     }
@@ -217,9 +223,9 @@ impl Unsubmitted {
         if program.sha256 != head.sha256 {
             return Err(elsewhere());
         }
-        let mut options = options_of(head);
-        override_options(&mut options, args)?;
         let config = loaded.rules.config();
+        let mut options = options_of(head, config);
+        override_options(&mut options, args)?;
         let harness = Some(options.harness.clone());
         let bundle = Bundle::new(&program, config, &path, &project.root, options);
         let bundle = bundle.map_err(|error| error.to_string())?;

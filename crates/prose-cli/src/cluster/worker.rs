@@ -8,6 +8,7 @@ use prose_harness::mcp::is_installed;
 use prose_harness::registry::{HARNESSES, HarnessSettings, agent_command, depends_on_order};
 use prose_vm::harness::RunFolders;
 
+use super::host_name::host_name;
 use super::server::server_of;
 use super::worker_folder::WorkerFolder;
 use crate::cli::cluster::WorkerArgs;
@@ -109,10 +110,7 @@ fn installed() -> Vec<String> {
 
 /// A name that no other process has.
 fn name() -> String {
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").ok();
-    let host = host.or_else(|| std::env::var("COMPUTERNAME").ok()).or_else(|| std::env::var("HOSTNAME").ok());
-    let host = host.map_or("host".to_owned(), |host| host.trim().to_owned());
     let started = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     let started = started.map_or(0, |since| since.as_nanos() % 0x1_0000_0000);
-    format!("{host}/{}/{started:08x}", std::process::id())
+    format!("{}/{}/{started:08x}", host_name(), std::process::id())
 }

@@ -1,11 +1,13 @@
 //! The folder of a worker, with the bundles of its runs. It is removed with the worker, and that of a worker that was killed with the next one.
 
-use std::fs::{File, Metadata, read_dir, remove_dir_all};
-use std::io;
+use std::fs::{File, Metadata, read_dir, remove_dir_all, remove_file};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tempfile::{Builder, TempDir};
+
+use super::host_name::host_name;
 
 const PREFIX: &str = "prose-worker-";
 
@@ -18,8 +20,8 @@ const MIN_AGE: Duration = Duration::from_secs(60);
 /// The folder of this worker.
 pub(super) struct WorkerFolder {
     folder: TempDir,
-    /// The lock lasts as long as the file is open.
-    _lock: File,
+    /// The lock lasts as long as the file is open. Where files cannot be locked, the folder has no lock file and stays if the worker is killed.
+    _lock: Option<File>,
 }
 
 impl WorkerFolder {
@@ -31,8 +33,7 @@ impl WorkerFolder {
         #[cfg(unix)]
         folder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o700));
         let folder = folder.tempdir()?;
-        let lock = File::create(folder.path().join(LOCK_FILE))?;
-        lock.lock()?;
+        let lock = lock(&folder.path().join(LOCK_FILE)).ok();
         // What cannot be removed harms nobody.
         let _ = remove_abandoned(folder.path());
         Ok(Self { folder, _lock: lock })
@@ -42,6 +43,16 @@ impl WorkerFolder {
     pub(super) fn path(&self) -> io::Result<PathBuf> {
         self.folder.path().canonicalize()
     }
+}
+
+/// Locks a file, with the name of the machine: another machine that shares the folder of temporary files may not see that it is locked.
+fn lock(path: &Path) -> io::Result<File> {
+    let mut file = File::create(path)?;
+    let locked = file.lock().and_then(|()| file.write_all(host_name().as_bytes()));
+    if locked.is_err() {
+        remove_file(path)?;
+    }
+    locked.map(|()| file)
 }
 
 /// Removes the folders beside that of a worker whose workers have ended.
@@ -61,10 +72,17 @@ fn remove_abandoned(own: &Path) -> io::Result<()> {
 fn remove_if_abandoned(folder: &Path) -> io::Result<()> {
     let lock = File::open(folder.join(LOCK_FILE))?;
     let age = lock.metadata()?.modified()?.elapsed().unwrap_or_default();
-    if age > MIN_AGE && lock.try_lock().is_ok() {
-        remove_dir_all(folder)?;
+    if age <= MIN_AGE || lock.try_lock().is_err() || io::read_to_string(&lock)? != host_name() {
+        return Ok(());
     }
-    Ok(())
+    // The lock file goes last, so that the next worker tries again what cannot be removed now.
+    for entry in read_dir(folder)?.flatten().filter(|entry| entry.file_name() != LOCK_FILE) {
+        match entry.file_type()?.is_dir() {
+            true => remove_dir_all(entry.path())?,
+            false => remove_file(entry.path())?,
+        }
+    }
+    remove_dir_all(folder)
 }
 
 #[cfg(unix)]

@@ -24,7 +24,7 @@ use crate::cli::run::{Narration, RunnerArgs};
 use crate::keyboard;
 use crate::screen::{self, Followed, Here, Host, ScreenThread};
 use crate::terminal::{ERROR, HELP, Terminal};
-use crate::trust::{self, AgentsStart};
+use crate::trust::{self, AgentPlace};
 
 /// Runs a program with all that shows how it goes.
 pub(crate) fn execute(
@@ -219,7 +219,7 @@ fn prepare(
         Start::Resume { run, .. } if args.has_answered => request.project.run(run).ok(),
         _ => None,
     };
-    match trust::check(&mut request, AgentsStart::Here, args.trust, terminal)? {
+    match trust::check(&mut request, AgentPlace::Here, args.trust, terminal)? {
         Ok(true) => {}
         Ok(false) => return Ok(Err(Ended::Refused)),
         Err(failure) => return refused_or_continued(&failure, answered.as_deref(), terminal).map(Err),

@@ -77,7 +77,7 @@ impl Worker<'_> {
         self.listen_if_needed(server, was_busy).await
     }
 
-    /// Stops to listen if this process leads no runs and has found its next requests without being woken: each notification of the cluster costs the server a
+    /// Stops listening if this process leads no runs and has found its next requests without being woken: each notification of the cluster costs the server a
     /// signal to each process that listens. Listens again as soon as there is something to hear.
     async fn listen_if_needed(&mut self, server: &mut Connections, was_busy: bool) -> Result<(), Error> {
         let is_full = self.claims.len() >= self.settings.slots;
@@ -259,11 +259,12 @@ impl Worker<'_> {
         let mut lost: HashMap<i64, Vec<String>> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
         let mut for_others = Vec::new();
         for Performed { claim, key, outcome, .. } in std::mem::take(&mut self.performed) {
-            let Some(lost) = lost.remove(&claim) else { continue };
-            // Those of a run that is led here need not be taken from the server.
-            match self.leads.contains_key(&key.0) {
-                true => self.deliver(&key, &lost, &outcome),
-                false => for_others.push(key),
+            match lost.remove(&claim) {
+                // One that a run waits for here need not be taken from the server.
+                Some(lost) if self.waiting.get(&key).is_some() => self.deliver(&key, &lost, &outcome),
+                // Without an answer, it may be there all the same, since it was sent before and the answer was lost.
+                None if self.waiting.get(&key).is_some() => self.wakes.outcomes = true,
+                Some(_) | None => for_others.push(key),
             }
         }
         match for_others.is_empty() {
@@ -329,6 +330,7 @@ impl Worker<'_> {
         let waiting: Vec<&Key> = named.iter().filter(|key| self.waiting.get(key).is_some()).collect();
         for keys in waiting.chunks(OUTCOMES_AT_ONCE as usize) {
             let (runs, ids) = columns(keys.iter().copied());
+            // Nothing is written; on that connection, the statement is planned once.
             let rows = server.query_surely(protocol::TAKE_NAMED, &[&runs, &ids]).await?;
             self.deliver_all(&rows);
         }

@@ -77,7 +77,9 @@ mod tests {
     #[test]
     fn every_statement_is_one_of_a_table() {
         let count: usize = MIGRATIONS.iter().map(|sql| sql.matches(";\n").count()).sum();
-        assert_eq!(statements(VERSION).len(), count);
+        // How the journal is compressed depends on the server. The journal is never made again.
+        let depending = MIGRATIONS.iter().map(|sql| sql.matches("DO $$ BEGIN").count()).sum::<usize>();
+        assert_eq!(statements(VERSION).len(), count - depending);
         assert!(statements(0).is_empty());
     }
 

@@ -9,15 +9,12 @@ pub(crate) const MIGRATIONS: [&str; 5] = [FIRST, CLUSTER, QUOTAS, FUNCTIONS, LAR
 /// The functions of workers, which every migration makes again ([`super::roles`]).
 const FUNCTIONS: &str = "";
 
-/// Large texts are not compressed by the default method, which takes a second for each 20 MiB. Requests and outcomes are there for a moment. The journal
-/// stays: it is compressed by a method that costs little, if the server was built with it. The functions of workers have changed as well.
+/// Large texts are not compressed by the default method, which takes a second for each 20 MiB. Requests and outcomes are there for a moment. Lines of
+/// the journal stay there: they are compressed by a method that costs little, if the server was built with it. The functions of workers have changed as well.
 const LARGE_TEXTS: &str = "
 ALTER TABLE effect ALTER COLUMN request SET STORAGE EXTERNAL, ALTER COLUMN outcome SET STORAGE EXTERNAL;
-DO $$ BEGIN
-    ALTER TABLE journal ALTER COLUMN line SET COMPRESSION lz4;
-EXCEPTION WHEN feature_not_supported THEN
-    ALTER TABLE journal ALTER COLUMN line SET STORAGE EXTERNAL;
-END $$;
+DO $$ BEGIN ALTER TABLE journal ALTER COLUMN line SET COMPRESSION lz4; EXCEPTION WHEN feature_not_supported THEN
+    ALTER TABLE journal ALTER COLUMN line SET STORAGE EXTERNAL; END $$;
 ";
 
 /// Makes the table of the versions, which is there in all of them.

@@ -11,7 +11,7 @@ use super::{At, Program, is_definition};
 pub(super) struct ReachableSession<'p> {
     /// The program that contains it.
     pub(super) program: &'p Program,
-    /// The path of that program where it is imported by the one that is run; `None` for that one itself.
+    /// The path of that program where it is imported; `None` for the program that is run.
     pub(super) import: Option<&'p SmolStr>,
     /// The name of its agent.
     pub(super) agent: Option<SmolStr>,
@@ -24,7 +24,8 @@ pub(super) struct ReachableSession<'p> {
 }
 
 impl Program {
-    /// The sessions in statements that are executed, in the blocks that these call, and in the imports that they run.
+    /// The sessions in top-level statements that are executed, in those with the blocks and agents that these use, and in the imports that they run. All of such a
+    /// statement counts.
     pub(super) fn reachable_sessions(&self) -> Vec<ReachableSession<'_>> {
         let mut sessions = Vec::new();
         self.collect_sessions(None, &mut BTreeSet::new(), &mut sessions);
@@ -58,6 +59,8 @@ impl Program {
                     Stmt::Session { agent, properties, .. } | Stmt::Resume { agent, properties } => {
                         let agent = agent.map(|agent| body[agent].text.clone());
                         let defined = agent.as_ref().and_then(|agent| self.agent(agent));
+                        // Values of its properties may be sessions and calls.
+                        waiting.extend(defined.map(|at| at.top as usize));
                         sessions.push(ReachableSession {
                             program: self,
                             import,
@@ -79,7 +82,7 @@ impl Program {
                 if let Some((_, found)) = self.import(alias)
                     && let Some(program) = &found.program
                 {
-                    program.collect_sessions(Some(import.unwrap_or(&found.path)), visited, sessions);
+                    program.collect_sessions(Some(&found.path), visited, sessions);
                 }
             }
         }

@@ -74,7 +74,10 @@ fn files_that_cannot_be_sent_are_told_of_before_the_run() {
     let context = |path: &str| format!("output text = session \"read\"\n  context:\n    file: \"{path}\"\n");
     let computed = format!("let name = \"notes\"\n{}", context("./{name}.md"));
     let (missing, outside, secret) = (context("./none.md"), context("../notes.md"), context(".env"));
-    let imported = "use \"./missing.prose\" as missing\noutput text = missing()\n";
+    // The program that names the file is imported by one that is imported itself.
+    let nested = "use \"./missing.prose\" as missing\noutput text = missing()\n";
+    let imported = "use \"./nested.prose\" as nested\noutput text = nested()\n";
+    let of_agent = "use \"./missing.prose\" as missing\nagent reader:\n  context:\n    notes: missing()\noutput text = session: reader\n  prompt: \"Read\"\n";
     // No session of this one is ever started.
     let uncalled =
         format!("block never:\n  session \"read\"\n    context:\n      file: \"./none.md\"\n{computed}");
@@ -85,6 +88,8 @@ fn files_that_cannot_be_sent_are_told_of_before_the_run() {
         ("project/secret.prose", &secret),
         ("project/computed.prose", &computed),
         ("project/imported.prose", imported),
+        ("project/nested.prose", nested),
+        ("project/of-agent.prose", of_agent),
         ("project/uncalled.prose", &uncalled),
         ("project/notes.md", "tides"),
         ("project/.env", "KEY=value"),
@@ -103,7 +108,8 @@ fn files_that_cannot_be_sent_are_told_of_before_the_run() {
         "context file `../notes.md` (line 3) cannot be sent to workers: give its path from the folder",
     );
     refused("secret", 2, "context file `.env` (line 3) cannot be sent to workers: it may contain secrets");
-    refused("imported", 2, "context file `./none.md` (line 3 of `./missing.prose`) cannot be sent");
+    refused("imported", 2, "context file `./none.md` (missing.prose:3) cannot be sent");
+    refused("of-agent", 2, "context file `./none.md` (missing.prose:3) cannot be sent");
     refused("uncalled", 1, "`./notes.md` is not among the files that were submitted to the cluster");
     refused("computed", 1, "`./notes.md` is not among the files that were submitted to the cluster");
 }

@@ -46,9 +46,14 @@ fn a_fork_keeps_what_the_run_of_the_server_did_before() {
     assert_eq!(sessions_of(&cluster, &fork), "sessions: 3");
     // One with another program.
     cluster.workspace.write("main.prose", PROGRAM.replace("last", "very last").as_bytes());
+    // The harness is that of the run, whatever the settings say.
+    cluster.workspace.write("prose.toml", b"[run]\nharness = \"command\"\ncommand = [\"cat\"]\n");
     let claude = ["runs", "fork", &run, "--program", "main.prose", "--yes", "-q", "--harness", "claude"];
     let untrusted = cluster.prose(&claude).ended(2).stderr;
     assert!(untrusted.contains("is not trusted yet"), "{untrusted}");
+    let claude = ["runs", "fork", &run, "--reply", "2=low", "--yes", "-q", "--harness", "claude"];
+    let untrusted = cluster.prose(&claude).ended(2).stderr;
+    assert!(untrusted.contains("if you trust its settings, pass `--trust`"), "{untrusted}");
     let edited = cluster.prose(&["runs", "fork", &run, "--program", "main.prose", "--yes", "-q"]).ended(0);
     assert!(edited.stdout.starts_with("text: "), "{edited:?}");
     let prompts = cluster.query(
@@ -84,4 +89,20 @@ fn an_imported_run_goes_on_where_it_was() {
     cluster.workspace.write("main.prose", b"session \"another\"\n");
     let refused = cluster.prose(&["resume", &run]).ended(2).stderr;
     assert!(refused.contains("with its program `main.prose`, as it was then"), "{refused}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn a_fork_with_another_program_needs_trust_for_the_harness_of_its_run() {
+    let settings = "[run]\ncommand = [\"cat\"]\n";
+    let mut cluster =
+        Cluster::new(&[("main.prose", PROGRAM), ("lib.prose", LIBRARY), ("prose.toml", settings)]);
+    cluster.worker(&["--class", "command"]);
+    cluster.prose(&["run", "main.prose", "-q", "--harness", "command", "--trust"]).ended(0);
+    cluster.workspace.prose(&["trust", "--revoke"]).ended(0);
+    let run = cluster.query("SELECT run_id FROM job").trim().to_owned();
+    let fork = ["runs", "fork", &run, "--program", "main.prose", "--reply", "2=low", "--yes", "-q"];
+    let untrusted = cluster.prose(&fork).ended(2).stderr;
+    assert!(untrusted.contains("is not trusted yet, and the harness `command`"), "{untrusted}");
+    assert_eq!(cluster.query("SELECT count(*) FROM job"), "1\n");
 }
